@@ -67,16 +67,19 @@ def test_reset_is_what_the_page_started_with():
     assert presets.tables["walk"].classes["femur"] == other.classes["femur"], "presets are factors of it"
 
 
-def test_absurd_gains_are_clamped_with_a_sentence_and_nonsense_is_left_for_the_check():
-    requested = {"femur_p": -3.0, "tibia_d": 1e9, "stiffness": 7.0, "coxa_p": 20.0, "fan_i": math.nan, PRESET: "walk"}
+def test_absurd_gains_are_clamped_with_a_sentence_and_nonsense_is_refused():
+    requested = {"femur_p": -3.0, "tibia_d": 1e9, "stiffness": 7.0, "coxa_p": 20.0, PRESET: "walk"}
     page, notices = clamped(requested, WALKER)
     assert (page["femur_p"], page["tibia_d"], page["stiffness"], page["coxa_p"]) == (0.0, 2.5, 1.5, 20.0)
-    assert math.isnan(page["fan_i"]) and page[PRESET] == "walk"
+    assert page[PRESET] == "walk"
     assert [notice.text for notice in notices] == [
         "femur_p is -3; the range is 0 to 120, so it became 0",
         "tibia_d is 1e+09; the range is 0 to 2.5, so it became 2.5",
         "stiffness is 7; the range is 0 to 1.5, so it became 1.5",
     ]
+    for bad in (math.nan, math.inf, -math.inf, "much", True):
+        with pytest.raises(ConfigurationError, match=f"fan_i is {bad!r}; give a number from 0 to 60"):
+            clamped({**requested, "fan_i": bad}, WALKER)
 
 
 def test_the_page_has_the_presets_as_a_list():

@@ -48,6 +48,25 @@ def test_it_stands_as_in_mujoco(pair):
     assert other.imu.specific_force == pytest.approx([0.0, 0.0, 9.81], abs=0.1)
 
 
+@pytest.mark.parametrize(("p", "d"), [(0.0, 0.0), (0.0, 1e3), (1e5, 0.0), (1e5, 1e3)])
+def test_at_the_greatest_gains_servos_saturate_and_nothing_explodes(pair, p, d):
+    stand = description.named_pose_array("stand", "simulation")
+    for robot in pair:
+        robot.reset(stand)
+        usual = [robot.gains(joint).p for joint in robot.joint_names]
+        for joint in robot.joint_names:
+            robot.set_gains(joint, p, 1e5 * (d > 0.0), d, -1e5, 1e5)
+        for tick in range(50):
+            robot.command(stand + 0.1 * np.sin(0.3 * tick))  # every joint, as if all legs walked
+            robot.step_tick()
+            state = robot.state()
+            assert np.abs(state.dq).max() < 20.0, "rad/s"
+            assert (np.abs(state.effort) <= robot._effort).all()
+            assert 0.0 < state.p_world_base[2] < 0.3, "m"
+        for joint, before in zip(robot.joint_names, usual):
+            robot.set_gains(joint, before)
+
+
 def test_pushed_in_the_air_it_moves_as_in_mujoco(pair):
     """Without contacts the engines solve one equation: masses, rotors, damping, axes and pushes are the same."""
     states = []

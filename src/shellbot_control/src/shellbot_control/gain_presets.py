@@ -111,17 +111,22 @@ def of_all_classes(gain: str, value: float, profile: RobotProfile) -> Dict[str, 
 def clamped(changes: Mapping[str, Any], profile: RobotProfile) -> Tuple[Dict[str, Any], Tuple[Notice, ...]]:
     """Return changes of the page within its ranges, and a sentence for each that was not.
 
-    What is no finite number stays, for `GainTable.from_page` to refuse.
+    Raises
+    ------
+    ConfigurationError
+        If one is no finite number.
     """
     limits = {STIFFNESS: STIFFNESS_RANGE}
     for kind in profile.classes:
         limits.update({page_name(kind, gain): (0.0, getattr(profile.gain_limits, gain)) for gain in GAIN_NAMES})
     result, notices = dict(changes), []
     for name, value in changes.items():
-        if name not in limits or isinstance(value, bool) or not isinstance(value, (int, float)):
+        if name not in limits:
             continue
         low, high = limits[name]
-        if value < low or value > high:  # NaN is neither
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise ConfigurationError(f"{name} is {value!r}; give a number from {low:g} to {high:g}")
+        if not low <= value <= high:
             result[name] = min(max(float(value), low), high)
             text = f"{name} is {value:g}; the range is {low:g} to {high:g}, so it became {result[name]:g}"
             notices.append(Notice(f"clamped {name}", Level.WARN, text))

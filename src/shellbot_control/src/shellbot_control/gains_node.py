@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Tuple
 
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -40,7 +40,6 @@ class GainsNode:
         self._connections: Dict[str, Any] = {}
         self._proxies: Dict[str, rospy.ServiceProxy] = {}
         self._reported = Notice("", Level.INFO, "")
-        self._accepted: Optional[GainTable] = None
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._server = GainsServer(page, profile, presets, self._on_page)
         for index in range(WORKERS):
@@ -65,11 +64,9 @@ class GainsNode:
                 LOG[summary.level]("gains: %s", summary.text)
 
     def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
-        self._accepted, refused = checked_table(page, self._profile, self._accepted)
-        page[PRESET] = self._presets.name_of(self._accepted, page[PRESET])
-        if refused:
-            return page
-        joint_gains = self._accepted.for_joints(self._profile.joints)
+        table = GainTable.from_page(page, self._profile.classes)
+        page[PRESET] = self._presets.name_of(table, page[PRESET])
+        joint_gains = table.for_joints(self._profile.joints)
         with self._changed:
             self._forwarder.set_requested(joint_gains)
             self._changed.notify_all()
@@ -135,12 +132,10 @@ class GainsPageNode:
         self._receiver = receiver
         self._reported = ""
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
-        self._accepted: Optional[GainTable] = None
         self._server = GainsServer(page, profile, presets, self._on_page)
 
     def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
-        self._accepted, _ = checked_table(page, self._profile, self._accepted)
-        page[PRESET] = self._presets.name_of(self._accepted, page[PRESET])
+        page[PRESET] = self._presets.name_of(GainTable.from_page(page, self._profile.classes), page[PRESET])
         return page
 
     def run(self) -> None:
@@ -160,24 +155,6 @@ class GainsPageNode:
         """Return the names of the nodes that hear the page."""
         # what get_num_connections counts, with names; an operator's window hears the page, too
         return tuple(str(entry[1]) for entry in self._server.update_topic.impl.get_stats_info())
-
-
-def checked_table(page: Dict[str, Any], profile: RobotProfile, accepted: Optional[GainTable]) -> Tuple[GainTable, bool]:
-    """Return the table of a page and False; or put the accepted table's values back into it, and return that and True.
-
-    Raises
-    ------
-    ConfigurationError
-        If the very first page, that of the parameters, is wrong.
-    """
-    try:
-        return GainTable.from_page(page, profile.classes), False
-    except ConfigurationError as error:
-        if accepted is None:
-            raise
-        rospy.logwarn("gains: page refused, nothing changed: %s", error)
-        page.update(accepted.to_page())
-        return accepted, True
 
 
 def publish_summary(publisher: rospy.Publisher, summary: Notice, robot: str) -> None:

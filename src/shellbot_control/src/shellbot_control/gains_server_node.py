@@ -52,13 +52,12 @@ class GainsServer(Server):
         self.update_configuration(changes)
 
     def update_configuration(self, changes: Page) -> Page:
-        """Take an operator's changes; a preset that does not exist changes nothing."""
+        """Take an operator's changes; a preset that does not exist, or what is no number, changes nothing."""
         try:
-            changes = self._presets.changes(changes, self.config[PRESET])
+            changes, notices = clamped(self._presets.changes(changes, self.config[PRESET]), self._profile)
         except ConfigurationError as error:
             rospy.logwarn("gains: page refused, nothing changed: %s", error)
-            changes = {}
-        changes, notices = clamped(changes, self._profile)
+            changes, notices = {}, ()
         for notice in notices:
             LOG[notice.level]("gains: %s", notice.text)
         return dict(super().update_configuration(changes))

@@ -17,6 +17,8 @@ import rosgraph
 import rospy
 import rostest
 from diagnostic_msgs.msg import DiagnosticArray
+from dynamic_reconfigure.msg import Config, DoubleParameter, StrParameter
+from dynamic_reconfigure.srv import Reconfigure
 from rosgraph_msgs.msg import Log
 from std_msgs.msg import Float64
 
@@ -155,8 +157,13 @@ class GainsTest(unittest.TestCase):
         wait_until(lambda: self.of_class("coxa") == {18.52} and self.of_class("femur") == {30.0}, 60, "and back")
 
     def test_3_what_is_no_number_is_refused_whole(self):
-        config = self.page.update_configuration({"shell_p": 30.0, "stiffness": float("nan")})
-        self.assertEqual((config["shell_p"], config["stiffness"]), (18.52, 1.0))
+        for bad in (float("nan"), float("inf"), float("-inf")):
+            config = self.page.update_configuration({"shell_p": 30.0, "stiffness": bad})
+            self.assertEqual((config["shell_p"], config["stiffness"]), (18.52, 1.0))
+        raw = rospy.ServiceProxy("gains/set_parameters", Reconfigure)  # a client of ours would not send a text
+        raw(Config(strs=[StrParameter("shell_p", "much")], doubles=[DoubleParameter("stiffness", 0.5)]))
+        for words in ("stiffness is nan", "stiffness is inf", "stiffness is -inf", "shell_p is 'much'"):
+            wait_until(lambda words=words: self.has_refused("page", f"{words}; give a number from 0 to"), 60, words)
         self.assertEqual(rospy.get_param("/gains/stiffness"), 1.0)
         self.set_page(shell_p=19.0)
         wait_until(lambda: self.of_class("shell") == {19.0}, 60, "the page goes on")

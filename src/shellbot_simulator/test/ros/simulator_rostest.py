@@ -254,9 +254,21 @@ class SimulatorTest(unittest.TestCase):
         changed = self.joints.messages[-1].header.stamp.to_sec() + 0.5
         self.assertAlmostEqual(stiffness(self.joints.wait(lambda m: m.header.stamp.to_sec() > changed)), 5.0, delta=0.1)
         self.assertEqual(rospy.get_param(f"{namespace}/p"), 5.0)
-        self.assertEqual(client.update_configuration({"d": 5000.0})["d"], 1000.0)
-        refused = client.update_configuration({"p": -3.0, "d": 0.0})
-        self.assertEqual(refused["p"], 5.0)  # a negative gain would run away; the page shows what is in force
+        for name, bad, sentence in (
+            ("p", -3.0, "gain p = -3.0; give a number from 0 to 100000; nothing changed"),  # it would run away
+            ("p", 1e9, "gain p = 1000000000.0; give"),
+            ("p", np.nan, "gain p = nan; give"),
+            ("d", np.inf, "gain d = inf; give a number from 0 to 1000;"),
+            ("i_clamp_min", 1.0, "gain i_clamp_min = 1.0; give a number from -100000 to 0;"),
+        ):
+            refused = client.update_configuration({"p": 7.0, "d": 0.2, name: bad})
+            # whole; the page shows what is in force
+            self.assertEqual(
+                [refused[k] for k in ("p", "d", "i_clamp_min")], [5.0] + [start[k] for k in ("d", "i_clamp_min")]
+            )
+            self.log.wait(lambda m, words=f"{namespace}: {sentence}": words in m.msg)
+        after = self.joints.messages[-1].header.stamp.to_sec() + 0.5
+        self.assertAlmostEqual(stiffness(self.joints.wait(lambda m: m.header.stamp.to_sec() > after)), 5.0, delta=0.1)
         client.update_configuration({"p": start["p"], "d": start["d"]})
         client.close()
 

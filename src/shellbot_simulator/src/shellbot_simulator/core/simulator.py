@@ -365,7 +365,7 @@ class Simulator:
         Raises
         ------
         CommandError
-            For a negative or not finite gain; the former gains stay.
+            For a gain out of range or no number; the former gains stay.
         ModelError
             For an unknown joint.
         """

@@ -46,21 +46,32 @@ class PidServers:
         namespace = rospy.resolve_name(f"{controller}/{joint}/pid")
         gains = dataclasses.asdict(self._current[joint])
         rospy.set_param(namespace, {**_without_pid(rospy.get_param(namespace, {})), **gains})
-        return Server(PidConfig, lambda config, _level: self._on_change(joint, config), namespace=namespace)
+        return _Server(PidConfig, lambda config, _level: self._on_change(joint, config), namespace=namespace)
 
     def _on_change(self, joint: str, config: Any) -> Any:
         with self._lock:
-            try:
-                gains = PidGains(**{field.name: config[field.name] for field in dataclasses.fields(PidGains)})
-            except CommandError as error:
-                rospy.logerr(f"{joint}: {error}")
-                for name, value in dataclasses.asdict(self._current[joint]).items():
-                    config[name] = value
-                return config
+            gains = _gains(config)
             if gains != self._current[joint]:
                 self._current[joint] = gains
                 self._changed[joint] = gains
         return config
+
+
+class _Server(Server):
+    """Refuses in words what is out of range, where the library clamps without a word, and what is no number."""
+
+    def update_configuration(self, changes: Dict[str, Any]) -> Any:
+        """Take changes, all or none."""
+        try:
+            _gains({**self.config, **changes})
+        except CommandError as error:
+            rospy.logerr(f"{self.ns.strip('/')}: {error}; nothing changed")
+            changes = {}
+        return super().update_configuration(changes)
+
+
+def _gains(config: Mapping[str, Any]) -> PidGains:
+    return PidGains(**{field.name: config[field.name] for field in dataclasses.fields(PidGains)})
 
 
 def _without_pid(parameters: Any) -> Dict[str, Any]:
