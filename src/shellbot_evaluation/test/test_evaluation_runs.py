@@ -25,7 +25,8 @@ from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import map_jobs, pool_of
 from shellbot_evaluation.plots import plot_runs
 from shellbot_evaluation.report_files import run_tables, write_files
-from shellbot_evaluation.reports import write_csv
+from shellbot_evaluation.reports import write_json
+from shellbot_evaluation.tables import write_between_markers
 
 PATIENCE_S = 120.0
 
@@ -240,10 +241,42 @@ def test_the_report_is_one_file_with_every_run_mean_and_deviation(tmp_path):
     assert written["command"] == "it" and len(written["runs"]) == 4 and len(written["machine"]["code"]) == 12
 
 
-def test_a_full_disk_is_named_by_its_file(capsys):
+@pytest.mark.parametrize("ending", ["csv", "json", "md", "html", "png"])
+def test_a_full_disk_is_named_by_its_file(tmp_path, capsys, ending):
+    rows = [{"seed": seed, "x": 1.0} for seed in (0, 1)]
+    picture = tmp_path / "t.png"
+
     def tool():
-        write_csv(Path("/dev/full"), [{"run": 1}])
+        plot_runs(picture, "t", rows, {"x": "distance / m"})
+        write_files(tmp_path, "t", "All arrived.\n", rows, "", [picture], {})
         return 0
 
+    assert run_tool(tool) == 0
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    full = tmp_path / f"t.{ending}.part"  # each file is written beside its place
+    full.symlink_to("/dev/full")
     assert run_tool(tool) == 2
-    assert "/dev/full cannot be used: No space left on device" in capsys.readouterr().err
+    assert f"t.{ending} cannot be used: No space left on device" in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} == set(before), "no half a file"
+    assert (tmp_path / f"t.{ending}").read_bytes() == before[f"t.{ending}"], "the former one is whole"
+
+
+def test_a_full_disk_leaves_the_page_that_a_table_goes_into(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text("<!-- begin: t -->\nold\n<!-- end: t -->\n")
+    (tmp_path / "page.md.part").symlink_to("/dev/full")
+    assert run_tool(lambda: write_between_markers(page, "t", "new") or 0) == 2
+    assert "page.md cannot be used: No space left on device" in capsys.readouterr().err
+    assert "old" in page.read_text()
+
+
+def test_a_link_such_as_dev_stdout_is_written_to_and_stays(tmp_path, capsys):
+    link, file = tmp_path / "stdout", tmp_path / "t.json"
+    file.touch()
+    for target in ("/dev/full", "t.json"):
+        link.symlink_to(target)
+        run_tool(lambda: write_json(link, {}) or 0)
+        assert link.is_symlink() and file.is_file()
+        link.unlink()
+    assert "stdout cannot be used: No space left on device" in capsys.readouterr().err
+    assert file.read_text() == "{}\n"

@@ -12,7 +12,7 @@ from .console import add_seeds, run_tool, say, seeds_of
 from .onboard_experiment import COLUMNS, DIGITS, JOINT_LIMIT_DEG, PATH_LIMIT_PERCENT, compare, plan, plot
 from .parallel import add_workers, map_jobs, pool_of
 from .plots import plot_paths
-from .reports import machine, write_csv, write_json
+from .reports import machine, write_csv, write_file, write_json
 from .tables import markdown_table, write_between_markers
 
 _JOINTS = ("lower_1_coxa", "lower_1_femur", "lower_1_tibia")
@@ -64,7 +64,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
             plot(arguments.out / f"joints-{name}.png", result, _JOINTS)
             paths = {"direct": result.direct.truth_path, "through bytes": result.onboard.truth_path}
             plot_paths(arguments.out / f"paths-{name}.png", str(result.row["case"]), paths, {})
-    (arguments.out / "onboard.md").write_text(text, encoding="utf-8")
+    write_file(arguments.out / "onboard.md", text)
     say(text)
     say(f"files in {arguments.out}")
     if arguments.write is not None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from .errors import EvaluationError
+from .reports import write_file
 
 CAPTION_HEIGHT = 18  # pixels
 MARGIN = 4  # pixels
@@ -21,7 +23,9 @@ _UNCHANGED = 255  # entry of a GIF's palette, which no colour has
 
 def save_png(path: Path, picture: np.ndarray) -> None:
     """Write a (height, width, 3) uint8 picture."""
-    Image.fromarray(np.ascontiguousarray(picture, dtype=np.uint8)).save(path)
+    stream = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(picture, dtype=np.uint8)).save(stream, "png")
+    write_file(path, stream.getvalue())
 
 
 def contact_sheet(pictures: Mapping[str, np.ndarray], columns: int = 4, tile_width: int = 400) -> np.ndarray:
@@ -102,7 +106,9 @@ def save_gif(path: Path, frames: Sequence[Tuple[str, np.ndarray]], frame_s: floa
     for tile, before, now in zip(rest, pixels, pixels[1:]):  # what does not change is transparent, and costs nothing
         tile.paste(_UNCHANGED, mask=Image.fromarray(before == now))
     options = {"duration": round(1e3 * frame_s), "transparency": _UNCHANGED, "disposal": 1}
-    first.save(path, save_all=True, append_images=rest, loop=0, optimize=False, **options)
+    stream = io.BytesIO()
+    first.save(stream, "gif", save_all=True, append_images=rest, loop=0, optimize=False, **options)
+    write_file(path, stream.getvalue())
 
 
 def save_mp4(path: Path, frames: Sequence[Tuple[str, np.ndarray]], frame_s: float) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import textwrap
 from pathlib import Path
 from typing import Any, Mapping, Sequence
@@ -13,6 +14,8 @@ from matplotlib.figure import Figure
 
 from shellbot_chain.planar import PlanarPath
 from shellbot_chain.trace import Trace
+
+from .reports import write_file
 
 
 def plot_paths(path: Path, title: str, truth: Mapping[str, PlanarPath], own: Mapping[str, PlanarPath]) -> None:
@@ -44,7 +47,7 @@ def plot_paths(path: Path, title: str, truth: Mapping[str, PlanarPath], own: Map
     axes.set_xlabel(f"forward / m   (solid: ground truth, dashed: odometry{note})")
     axes.set_ylabel("left / m")
     axes.legend(fontsize="small")
-    _save(figure, path)
+    save_figure(figure, path)
 
 
 def plot_run(path: Path, title: str, trace: Trace) -> None:
@@ -61,7 +64,7 @@ def plot_run(path: Path, title: str, trace: Trace) -> None:
     heading.set_ylabel("heading / deg")
     heading.set_xlabel("simulated time / s")
     heading.legend(fontsize="small")
-    _save(figure, path)
+    save_figure(figure, path)
 
 
 def plot_columns(path: Path, title: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> None:
@@ -75,7 +78,7 @@ def plot_columns(path: Path, title: str, rows: Sequence[Mapping[str, Any]], colu
         axes.set_ylabel(heading, fontsize="small")
     plots[0].legend(fontsize="small")
     plots[-1].set_xlabel("floor friction coefficient")
-    _save(figure, path)
+    save_figure(figure, path)
 
 
 def plot_runs(path: Path, title: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> None:
@@ -117,7 +120,7 @@ def plot_runs(path: Path, title: str, rows: Sequence[Mapping[str, Any]], columns
         axes.set_xticklabels(
             labels if axes is plots[-1] else [], rotation=60 if len(labels) > 3 else 0, fontsize="small"
         )
-    _save(figure, path)
+    save_figure(figure, path)
 
 
 def plot_traces(
@@ -132,7 +135,7 @@ def plot_traces(
         axes.set_ylabel(f"{heading} / {unit}", fontsize="small")
     plots[0].legend(fontsize="small")
     plots[-1].set_xlabel("simulated time / s")
-    _save(figure, path)
+    save_figure(figure, path)
 
 
 def _figure(title: str, count: int, size: Any) -> Any:
@@ -145,5 +148,8 @@ def _figure(title: str, count: int, size: Any) -> Any:
     return figure, plots
 
 
-def _save(figure: Figure, path: Path) -> None:
-    figure.savefig(path, dpi=110)
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure as PNG."""
+    stream = io.BytesIO()
+    figure.savefig(stream, dpi=110)
+    write_file(path, stream.getvalue())

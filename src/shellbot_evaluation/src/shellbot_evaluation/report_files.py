@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Mapping, Sequence
 
 from markdown_it import MarkdownIt
 
-from .reports import machine, write_csv, write_json
+from .reports import machine, write_csv, write_file, write_json
 from .stats import spread
 from .tables import markdown_table
 
@@ -87,12 +87,12 @@ def write_files(
     write_json(paths[1], {"experiment": name, "machine": where, "runs": rows, **content})
     made_on = f"{where['processor']}, {where['system']}; code {where['code']}."
     page = f"# {name}\n\n{text}\n## Every run\n\n{tables}\n{made_on}\n"
-    paths[2].write_text(page + "".join(f"\n![{path.stem}]({path.name})\n" for path in pictures), encoding="utf-8")
+    write_file(paths[2], page + "".join(f"\n![{path.stem}]({path.name})\n" for path in pictures))
     body = MarkdownIt().enable("table").render(page)
     for path in pictures:
         data = base64.b64encode(path.read_bytes()).decode("ascii")
         body += f'<p><img alt="{html.escape(path.stem)}" src="data:image/png;base64,{data}"></p>\n'
-    paths[3].write_text(_PAGE.format(title=html.escape(name), body=body), encoding="utf-8")
+    write_file(paths[3], _PAGE.format(title=html.escape(name), body=body))
     return paths
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Results as files: CSV for spreadsheets, JSON for programs, Markdown for people; and the machine they come from."""
+"""Results as files: CSV for spreadsheets, JSON for programs, or any other; and the machine they come from."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import contextlib
 import csv
 import functools
 import hashlib
+import io
 import json
 import math
 import os
 import platform
+import stat
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Dict, Iterator, Mapping, Sequence
+from typing import Any, Dict, Mapping, Sequence, Union
 
 from shellbot_common import package_file
 
@@ -23,13 +25,32 @@ _SOURCES = (".py", ".yaml", ".xacro", ".stl")
 _LIBRARIES = ("mujoco", "pybullet", "numpy", "scipy", "numba")
 
 
-@contextlib.contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Name the file in an OSError within; that of a full disk has none, as writing and not opening fails."""
+def write_file(path: Path, content: Union[str, bytes]) -> None:
+    """Write a result whole, or leave what is there: it is written beside its place and then moved there.
+
+    Parameters
+    ----------
+    path : Path
+        Of the file. A link or a device that is there, such as /dev/stdout, is written to.
+    content : str or bytes
+        Text is encoded as UTF-8.
+
+    Raises
+    ------
+    OSError
+        That names the file, also of a full disk, where writing and not opening fails.
+    """
+    is_plain = not os.path.lexists(path) or stat.S_ISREG(path.lstat().st_mode)
+    beside = path.with_name(path.name + ".part") if is_plain else path
     try:
-        yield
+        beside.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        if is_plain:
+            beside.replace(path)
     except OSError as error:
-        error.filename = error.filename or str(path)
+        error.filename, error.filename2 = str(path), None
+        if is_plain:
+            with contextlib.suppress(OSError):  # the disk has no room for half a file
+                beside.unlink()
         raise
 
 
@@ -44,22 +65,16 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     if not rows:
         raise EvaluationError(f"no rows for {path}; no run has finished")
     names = list(dict.fromkeys(key for row in rows for key in row))
-    with naming(path), path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, names, restval="")
-        writer.writeheader()
-        writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
+    stream = io.StringIO(newline="")
+    writer = csv.DictWriter(stream, names, restval="")
+    writer.writeheader()
+    writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
+    write_file(path, stream.getvalue())
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write indented JSON; nan and infinity, which JSON does not know, become null.
-
-    The file is complete or absent: it is written beside its place and then moved there.
-    """
-    text = json.dumps(_plain(content), indent=2, allow_nan=False)
-    beside = path.with_name(path.name + ".part")
-    with naming(path):
-        beside.write_text(text + "\n", encoding="utf-8")
-        beside.replace(path)
+    """Write indented JSON; nan and infinity, which JSON does not know, become null."""
+    write_file(path, json.dumps(_plain(content), indent=2, allow_nan=False) + "\n")
 
 
 def machine() -> Dict[str, object]:

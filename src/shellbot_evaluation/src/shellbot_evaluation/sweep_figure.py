@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from .plots import save_figure
 from .sweep_experiment import PARAMETERS
 
 # figure of a run, heading, truth value that says whether it was reached, range of the axis
@@ -40,7 +41,7 @@ def draw(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         last.set_xticks(list(parameter.values), [f"{value:.2g}" if value < 10 else f"{value:.0f}" for value in values])
         edge = 0.12 * np.ptp(parameter.values)
         last.set_xlim(min(parameter.values) - edge, max(parameter.values) + edge)
-    figure.savefig(path, dpi=110)
+    save_figure(figure, path)
 
 
 def _runs(rows: Sequence[Mapping[str, Any]], name: str, value: float, adopted: float) -> List[Mapping[str, Any]]:

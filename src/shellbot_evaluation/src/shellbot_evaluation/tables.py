@@ -10,6 +10,7 @@ from typing import Mapping, Optional, Sequence
 from tabulate import tabulate
 
 from .errors import EvaluationError
+from .reports import write_file
 
 
 def format_cell(value: object, digits: int = 3) -> str:
@@ -74,4 +75,4 @@ def write_between_markers(path: Path, name: str, text: str) -> None:
     _, found_end, tail = rest.partition(end)
     if not (found_begin and found_end):
         raise EvaluationError(f"{path} lacks the lines '{begin}' and '{end}' in this order; add them where it belongs")
-    path.write_text(f"{head}{begin}\n\n{text.strip()}\n\n{end}{tail}", encoding="utf-8")
+    write_file(path, f"{head}{begin}\n\n{text.strip()}\n\n{end}{tail}")

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 import numpy as np
 
 from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.reports import write_file
 from shellbot_evaluation.tables import markdown_table
 
 Row = Dict[str, Any]
@@ -48,7 +49,7 @@ def write_results(files: Sequence[Path], path: Path, odometry: Sequence[Path] = 
     travels = [run for file in odometry for run in _load(file)[1]] if odometry else runs.get("gait", [])
     if travels:
         parts.append(_odometry(travels))
-    path.write_text("\n".join(parts), encoding="utf-8")
+    write_file(path, "\n".join(parts))
 
 
 def _load(file: Path) -> Tuple[str, List[Row]]:

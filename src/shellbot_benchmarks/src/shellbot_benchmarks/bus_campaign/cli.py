@@ -15,7 +15,7 @@ import numpy as np
 from shellbot_chain.errors import DefinitionError
 from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
 from shellbot_evaluation.parallel import map_jobs
-from shellbot_evaluation.reports import machine, write_json
+from shellbot_evaluation.reports import machine, write_file, write_json
 from shellbot_evaluation.tables import markdown_table, write_between_markers
 
 from .fault_walk import FaultWalk, FaultWalkResult, run_fault_walk
@@ -102,7 +102,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     arguments.out.mkdir(parents=True, exist_ok=True)
     content = {part: [_plain(result) for result in each] for part, each in found.items()}
     write_json(arguments.out / "bus-faults.json", {"machine": machine(), "goals": rows, **content})
-    (arguments.out / "bus-faults.md").write_text(text, encoding="utf-8")
+    write_file(arguments.out / "bus-faults.md", text)
     say(text)
     say(f"files in {arguments.out}")
     if arguments.write is not None:
