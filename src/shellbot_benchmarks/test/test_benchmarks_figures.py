@@ -13,6 +13,7 @@ import pytest
 from shellbot_benchmarks.bench_chain import ChainSpeed, bench_chain, fast_enough
 from shellbot_benchmarks.bench_ros import ros_text
 from shellbot_benchmarks.bench_teleop import teleop_text
+from shellbot_benchmarks.bench_workers import bench_workers
 from shellbot_benchmarks.cpu_meter import CpuMeter
 from shellbot_benchmarks.latency import ChangeWatch, latency_row, spread_waits, worst_factor
 from shellbot_evaluation.errors import EvaluationError
@@ -110,6 +111,14 @@ def test_bench_measures_every_situation():
     for result in results:
         assert result.physics_steps_per_s == pytest.approx(500.0 * result.times_real_time)
         assert result.times_real_time_cpu == pytest.approx(0.2 / result.cpu_s)
+
+
+def test_bench_of_workers_compares_the_same_runs():
+    one, two = bench_workers(seeds=1, rounds=1, distance_m=0.2)
+    assert (one["workers"], two["workers"]) == (1, 2)
+    assert np.isnan(one["speed_up"]) and two["speed_up"] == pytest.approx(one["wall_s"] / two["wall_s"])
+    for row in (one, two):
+        assert 0.0 < row["cpu_s"] < 2.0 * row["wall_s"], "of a run, in whatever process it is"
 
 
 def test_cpu_meter_reports_fractions_of_a_core_and_drops_ended_processes():

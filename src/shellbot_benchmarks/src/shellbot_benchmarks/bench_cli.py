@@ -21,10 +21,12 @@ def parser() -> argparse.ArgumentParser:
     add_report_options(common, "NAME")
     common.add_argument("--logs", type=Path, default=Path("results/bench"), help="folder for logs of launches")
     p = argparse.ArgumentParser(prog="scripts/bench", description="Speed and latency of the chain, on this machine.")
-    kinds = p.add_subparsers(dest="what", metavar="chain|actions|dynamics|ros|teleop|operator|kinematics|bus")
+    kinds = p.add_subparsers(dest="what", metavar="chain|workers|actions|dynamics|ros|teleop|operator|kinematics|bus")
     chain = kinds.add_parser("chain", parents=[common], help="the chain in one process, without ROS")
     chain.add_argument("--seconds", type=float, default=10.0, help="simulated seconds of each situation (default 10)")
     chain.add_argument("--timestep", type=float, default=0.002, help="s, step of the physics (default 0.002)")
+    workers = kinds.add_parser("workers", parents=[common], help="a batch of experiments with one and two workers")
+    workers.add_argument("--rounds", type=int, default=3, help="batches of each (default 3)")
     kinds.add_parser("actions", parents=[common], help="planning and performing the actions of the library")
     dynamics = kinds.add_parser("dynamics", parents=[common], help="rigid-body dynamics beside Pinocchio from Python")
     dynamics.add_argument("--rounds", type=int, default=20, help="of each case (default 20)")
@@ -69,13 +71,13 @@ def main(argv: Optional[List[str]] = None) -> int:
     p = parser()
     arguments = p.parse_args(argv)
     if arguments.what is None:
-        p.error("name what to measure: chain, actions, dynamics, ros, teleop, operator, kinematics or bus")
+        p.error("name what to measure: chain, workers, actions, dynamics, ros, teleop, operator, kinematics or bus")
     return run_tool(lambda: _run(arguments, "scripts/bench " + " ".join(sys.argv[1:] if argv is None else argv)))
 
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
     benches = {"chain": _chain, "actions": _actions, "dynamics": _dynamics, "ros": _ros, "teleop": _teleop}
-    benches["operator"] = _operator
+    benches.update(operator=_operator, workers=_workers)
     text, figures, met = benches[arguments.what](arguments)
     driven_with = getattr(arguments, "driven_with", "window")
     name = arguments.what if driven_with == "window" else driven_with
@@ -93,6 +95,17 @@ def _chain(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
     text += f"\nStep of the physics {1e3 * arguments.timestep:g} ms, one core. Required: {required} real time;"
     text += f" {'met' if met else 'NOT met'} by CPU time.\n"
     return text, {"timestep_s": arguments.timestep, "rows": rows, "met": met}, met
+
+
+def _workers(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
+    from .bench_workers import COLUMNS, DIGITS, REQUIRED, bench_workers
+
+    rows = bench_workers(rounds=arguments.rounds)
+    met = rows[1]["speed_up"] >= REQUIRED
+    text = markdown_table(rows, COLUMNS, DIGITS)
+    text += f"\nMedians of {arguments.rounds} batches. Required: {REQUIRED:g} times as fast with two workers,"
+    text += f" of a machine without other work; {'met' if met else 'NOT met'}.\n"
+    return text, {"rows": rows, "met": met}, met
 
 
 def _actions(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
