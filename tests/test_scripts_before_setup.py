@@ -86,3 +86,12 @@ def test_a_path_that_catkin_cannot_take_is_refused_before_anything_is_made(tmp_p
 def test_other_signs_are_taken(tmp_path, name):
     run = _clone(tmp_path / name)
     assert "in its name" not in run("setup", "--check").stderr
+
+
+def test_an_environment_behind_a_link_is_not_emptied(clone, tmp_path):
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others" / "theirs").touch()
+    (clone.folder / ".venv").symlink_to(tmp_path / "others")
+    answer = clone("setup", "--no-apt")
+    assert answer.returncode == 1 and ".venv is a link" in answer.stderr, answer.stderr
+    assert (tmp_path / "others" / "theirs").exists()
