@@ -85,17 +85,21 @@ def test_what_the_bus_has_of_its_own_is_refused(field, value):
         OnboardChain(**{field: value})
 
 
-def test_31_servos_close_open_and_roll():
+def test_31_servos_close_open_roll_and_rise():
     chain = OnboardChain(variant="simulation", seed=0, record=False)
     chain.stand_up()
-    for mode in ("shell", "hexapod", "shell"):
+
+    def go(mode, seconds):
         accepted, text = chain.request_mode(mode)
         assert accepted, text
-        end = chain.time + 15.0
+        end = chain.time + seconds
         while not (chain.mode == chain.target == mode and not chain.step):
             chain.tick()
             assert chain.time < end, chain.output.mode
         assert tilt_from_quaternion(chain.state.quat_world_base[None])[0] < 0.05
+
+    for mode in ("shell", "hexapod", "shell"):
+        go(mode, 15.0)
     start, own = chain.state.p_world_base[:2].copy(), np.array(chain.odom[:2])
     for _ in range(300):
         chain.command_twist((1.2, 0.0, 0.0))
@@ -103,6 +107,9 @@ def test_31_servos_close_open_and_roll():
     rolled = np.linalg.norm(chain.state.p_world_base[:2] - start)
     assert rolled > 1.0
     assert np.linalg.norm(np.array(chain.odom[:2]) - own) == pytest.approx(rolled, rel=0.1)
+    chain.command_twist((0.0, 0.0, 0.0))
+    chain.run(1.0)
+    go("hexapod", 45.0)
     assert not chain.robot.is_announced
 
 
