@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from shellbot_action_manager.body.levelling import leans
 from shellbot_action_manager.body.limbs import found
 from shellbot_action_manager.body.pushers import Pushers
 from shellbot_action_manager.body.righting import Righting
-from shellbot_action_manager.body.roll_to import RollTo
+from shellbot_action_manager.body.roll_to import RollTo, RollToConfig
 from shellbot_action_manager.body.rolling import RollingControl, load_rolling
 from shellbot_action_manager.body.transform_path import load_transform
 from shellbot_action_manager.body.unhook import Unhook
@@ -342,6 +343,33 @@ def test_roll_to_stops_at_the_point_and_goes_back_when_it_came_to_rest_elsewhere
         commanded = away.step(DT, np.array([0.15, 0.0]), np.zeros(2))
     assert not away.arrived
     assert commanded[0] <= -0.2, "came to rest too far away"
+
+
+def test_roll_to_brakes_while_it_would_come_to_rest_at_the_point_and_else_goes_on():
+    config = RollToConfig()
+    short, fast = np.array([-0.2, 0.0]), math.sqrt(2.0 * config.deceleration * 0.2)
+    guide = RollTo(np.zeros(2))
+    assert guide.step(DT, short, np.array([0.5 * fast, 0.0]))[0] > 0.0, "would come to rest short of it"
+    assert guide.step(DT, short, np.array([0.7 * fast, 0.7 * fast]))[0] > 0.0, "would come to rest beside it"
+    assert not guide.step(DT, short, np.array([fast, 0.0])).any()
+    assert not guide.step(DT, 0.4 * short, np.array([0.1, 0.0])).any(), "a little short is not worth another start"
+    assert guide.step(DT, 0.8 * short, np.array([0.1, 0.0]))[0] >= config.least_speed, "braked too early, still rolls"
+    assert not guide.step(DT, short, np.array([fast, 0.0])).any()
+    assert guide.step(DT, 0.5 * short, np.array([0.25, 0.0]))[0] > 0.0, "would stop 7 cm short, but has speed"
+    assert not guide.step(DT, short, np.array([fast, 0.0])).any()
+    assert guide.step(DT, -0.2 * short, np.array([fast, 0.0]))[0] < 0.0, "will pass it"
+
+
+def test_roll_to_arrives_where_the_ball_rests_without_command():
+    guide = RollTo(np.zeros(2))
+    for _ in range(int(0.5 * RollToConfig().rest_time / DT)):
+        assert not guide.step(DT, np.array([0.03, 0.0]), np.zeros(2)).any() and not guide.arrived
+    guide.step(DT, np.array([0.03, 0.0]), np.array([0.0, 0.06]))  # it creeps
+    for _ in range(int(0.9 * RollToConfig().rest_time / DT)):
+        assert not guide.step(DT, np.array([0.05, 0.0]), np.zeros(2)).any() and not guide.arrived
+    for _ in range(10):
+        assert not guide.step(DT, np.array([0.05, 0.0]), np.zeros(2)).any()
+    assert guide.arrived
 
 
 def rolled(turns, heading=0.0, dt=DT):

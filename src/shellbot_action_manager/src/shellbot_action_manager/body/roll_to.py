@@ -15,17 +15,17 @@ class RollToConfig:
     """How a point is approached."""
 
     speed: float = 0.9  #: m/s at most
-    least_speed: float = 0.2  #: m/s: slower a ball sticks
+    least_speed: float = 0.25  #: m/s: slower a ball sticks
     slope: float = 1.5  #: 1/s: velocity per distance at the end of the approach
-    slowdown: float = 1.0  #: m/s^2: before that the velocity is at most sqrt(slowdown * distance)
-    deceleration: float = 1.2  #: m/s^2: of braking, for the distance at which it begins
-    brake_within: float = 0.25  #: m: it brakes for its speed no farther away than this
-    brake_early: float = 0.02  #: m: as soon as braking would end so near
-    tolerance: float = 0.03  #: m: nearer than this it brakes
-    leave: float = 0.09  #: m: farther away than this after a stop it goes on
-    hold: float = 2.0  #: 1/s: velocity per distance while it comes to rest
+    slowdown: float = 0.7  #: m/s^2: before that the velocity is at most sqrt(slowdown * distance), which it can follow
+    deceleration: float = 1.2  #: m/s^2: of braking, for where it would come to rest
+    brake_within: float = 0.25  #: m: it brakes no farther away than this
+    brake_error: float = 0.05  #: m: as soon as it would come to rest so near
+    leave: float = 0.08  #: m: farther away than this after a stop it goes on
+    resume: float = 0.10  #: m: a braking ball that would come to rest farther away goes on at once
+    fast: float = 0.2  #: m/s: faster than this it goes on beyond `brake_error` already, while it has its speed
     rest_speed: float = 0.05  #: m/s: slower than this it has stopped
-    rest_time: float = 0.3  #: s
+    rest_time: float = 0.2  #: s
 
 
 class RollTo:
@@ -75,15 +75,15 @@ class RollTo:
         self._still = self._still + dt if speed < config.rest_speed else 0.0
         at_rest = self._braking and self._still > config.rest_time
         self.arrived = at_rest and distance <= config.leave
-        if at_rest and not self.arrived:
-            self._braking = False
-        towards = ahead / max(distance, 1e-9)
-        closing = float(velocity @ towards)
-        remaining = distance - closing * abs(closing) / (2.0 * config.deceleration)  # where braking would end
-        in_time = distance < config.brake_within and remaining < config.brake_early
-        if distance < config.tolerance or in_time:
-            self._braking = True
+        rest = ahead - velocity * speed / (2.0 * config.deceleration)  # from where braking would end to the goal
+        error = float(np.hypot(*rest))
         if self._braking:
-            return config.hold * ahead
+            near = config.brake_error if speed > config.fast else config.resume
+            self._braking = self.arrived or (not at_rest and error <= near)
+        else:
+            self._braking = distance < config.brake_within and error < config.brake_error
+        if self._braking:  # zero: the gores shut, and what they still move is seen before it has arrived
+            return np.zeros(2)
+        towards = ahead / max(distance, 1e-9)
         slowed = math.sqrt(config.slowdown * distance)
         return towards * min(config.speed, slowed, max(config.slope * distance, config.least_speed))
