@@ -8,7 +8,10 @@ are shared.
 from __future__ import annotations
 
 import gc
+import os
 import signal
+
+import pytest
 
 try:
     from hypothesis import HealthCheck, settings
@@ -53,3 +56,22 @@ def expanded_once(process_file):
 
 if xacro is not None:
     xacro.process_file = expanded_once(xacro.process_file)
+
+
+EMPTY_WORLD_ARGUMENTS = ("world_name", "paused", "use_sim_time", "gui", "pub_clock_frequency")
+
+
+@pytest.fixture
+def with_gazebo(tmp_path):
+    """Return an environment in which a package with the arguments of gazebo_ros' launch file stands for it."""
+    package = tmp_path / "gazebo_ros"
+    (package / "launch").mkdir(parents=True)
+    (package / "package.xml").write_text(
+        '<package format="3"><name>gazebo_ros</name><version>0.0.0</version><description>stand-in</description>'
+        '<maintainer email="a@example.org">a</maintainer><license>MIT</license></package>',
+        encoding="utf-8",
+    )
+    declared = "".join(f'<arg name="{name}"/>' for name in EMPTY_WORLD_ARGUMENTS)
+    (package / "launch" / "empty_world.launch").write_text(f"<launch>{declared}</launch>", encoding="utf-8")
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("ROS_PACKAGE_PATH", "")]))
+    return dict(os.environ, ROS_PACKAGE_PATH=path, ROS_HOME=str(tmp_path / "ros_home"))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -84,6 +85,18 @@ def test_it_turns_in_place_by_more_than_the_shortest_way():
     assert not run["fell"] and run["arrived"]
     assert run["turn_deg"] == pytest.approx(-200.0, abs=0.5), "where the feet land astray it steps once more"
     assert math.hypot(run["x_m"], run["y_m"]) < 0.02
+
+
+def test_the_description_for_gazebo_walks_without_what_gazebo_lacks(monkeypatch):
+    """No rotors but those in the links, and no gear between the hip yaw-pitch joints: in the embedded simulator."""
+    text, profile = humanoid_description.urdf_text(simulator="gazebo"), humanoid_description.profile()
+    classes = {name: replace(one, armature=0.0) for name, one in profile.classes.items()}
+    monkeypatch.setattr(humanoid_description, "urdf_text", lambda motors: text)
+    monkeypatch.setattr(humanoid_description, "profile", lambda: replace(profile, classes=classes, couplings=()))
+    run = run_trial(Trial(0.6, 0.0, 0.1, 200))
+    assert run["arrived"] and not run["fell"]
+    assert run["x_m"] == pytest.approx(0.6, abs=0.05) and abs(run["y_m"]) < 0.05
+    assert run["height_range_m"] < 0.01
 
 
 def test_a_fall_is_seen_and_counted():

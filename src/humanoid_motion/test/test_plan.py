@@ -124,16 +124,47 @@ def test_a_step_ends_when_the_error_at_its_end_is_least_for_its_price():
     assert remaining_time(np.zeros(2), lead, 0.15, 0.15, OMEGA, 0.03) == pytest.approx(0.15)
 
 
+MS = 1_000_000  # ns
+
+
 def test_messages_of_a_tick_come_together_in_any_order_and_the_missing_one_is_known():
     inputs = TickInputs(3)
-    assert inputs.add(2, 10, "c") is None
-    assert inputs.add(0, 10, "a") is None
+    assert inputs.add(2, 10 * MS, "c") is None
+    assert inputs.add(0, 10 * MS, "a") is None
     assert inputs.silent() == [1]
-    assert inputs.add(1, 10, "b") == ["a", "b", "c"]
+    assert inputs.add(1, 10 * MS, "b") == ["a", "b", "c"]
     assert inputs.silent() == []
-    for stamp in range(1000):
-        assert inputs.add(0, stamp, "a") is None
-    assert len(inputs._waiting) <= 20
+    for stamp in range(20, 10000, 10):
+        assert inputs.add(0, stamp * MS, "a") is None
+    assert sum(len(topic) for topic in inputs._waiting) <= 3 * 20
+
+
+def test_in_lock_step_the_message_of_the_tick_before_is_no_substitute():
+    inputs = TickInputs(2)
+    assert inputs.add(1, 10 * MS, "imu 10") is None
+    assert inputs.add(0, 10 * MS, "joints 10") == ["joints 10", "imu 10"]
+    assert inputs.add(0, 20 * MS, "joints 20") is None
+    assert inputs.silent() == [1]
+    assert inputs.add(1, 20 * MS, "imu 20") == ["joints 20", "imu 20"]
+
+
+def test_sensors_that_count_their_own_ticks_make_one_tick_for_each_stamp_of_the_joints():
+    """As in Gazebo: the IMU is 3 ms late and slowly gets later, the joints keep their hundred a second."""
+    inputs, ticks = TickInputs(2), []
+    events = sorted([(10 * k, 0) for k in range(1, 100)] + [(3 + 11 * k, 1) for k in range(95)])
+    for stamp, topic in events:
+        found = inputs.add(topic, stamp * MS, stamp)
+        if found is not None:
+            ticks.append(found)
+    assert [joints for joints, _ in ticks] == [10 * k for k in range(1, 100)]
+    assert all(abs(joints - imu) < 10 for joints, imu in ticks)
+
+
+def test_after_a_gap_the_newest_tick_counts_and_the_late_one_is_dropped():
+    inputs = TickInputs(2)
+    assert inputs.add(0, 10 * MS, "a 10") is None and inputs.add(0, 20 * MS, "a 20") is None
+    assert inputs.add(1, 20 * MS, "b 20") == ["a 20", "b 20"]
+    assert inputs.add(1, 10 * MS, "b 10") is None
 
 
 def test_parameters_out_of_range_are_refused_with_their_range():

@@ -40,10 +40,10 @@ def test_spawn_command_line_passes_the_rest_on():
     from shellbot_description import robot_profile
 
     node = pytest.importorskip("shellbot_gazebo_connector.spawn_in_gazebo_node")
-    line = node.command_line(robot_profile("walker"), ["spawn_in_gazebo", "-unpause", "__name:=spawn_shellbot"])
+    line = node.command_line(robot_profile("walker"), ["spawn_in_gazebo", "-unpause", "__name:=spawn_robot"])
     assert line[:3] == ["rosrun", "gazebo_ros", "spawn_model"]
     assert line[line.index("-model") + 1] == "shellbot"
-    assert line[-2:] == ["-unpause", "__name:=spawn_shellbot"]
+    assert line[-2:] == ["-unpause", "__name:=spawn_robot"]
     assert line.count("-J") == 24
 
 
@@ -101,7 +101,7 @@ def loaded(tmp_path, name, arguments=()):
     paused = '<param name="paused_at_start" value="$(arg paused)"/>'
     stand_in.write_text(f"<launch>{declared}{paused}</launch>", encoding="utf-8")
     text = text.replace("$(find gazebo_ros)/launch/empty_world.launch", str(stand_in))
-    for package in ("shellbot_gazebo_connector", "shellbot_control"):
+    for package in ("shellbot_gazebo_connector", "shellbot_control", "shellbot_simulator"):
         text = text.replace(f"$(find {package})", str(PACKAGE.parent / package))
     file = tmp_path / name
     file.write_text(text, encoding="utf-8")
@@ -126,8 +126,23 @@ def test_connector_launch_loads(tmp_path):
 def test_gazebo_launch_loads(tmp_path, variant, joints, paused):
     launch = loaded(tmp_path, "gazebo.launch", [f"variant:={variant}", f"paused:={paused}"])
     nodes = {node.name: node for node in launch.nodes}
-    assert nodes["spawn_shellbot"].args.split() == ([] if paused == "true" else ["-unpause"])
+    assert nodes["spawn_robot"].args.split() == ([] if paused == "true" else ["-unpause"])
     assert nodes["controller_spawner"].args.split() == ["joint_state_controller", "shellbot_legs_controller"]
+    assert nodes["gazebo_pace"].args == ""
     values = parameters(launch)
     assert len(values["/shellbot_legs_controller/joints"]) == joints
     assert values["/paused_at_start"] is True
+
+
+def test_gazebo_waits_for_the_controllers_of_a_robot_that_would_fall(tmp_path):
+    controllers = tmp_path / "controllers.yaml"
+    controllers.write_text("other_controller: {joints: [hip]}", encoding="utf-8")
+    arguments = [f"controllers:={controllers}", "controller:=other_controller", "hold:=true"]
+    launch = loaded(tmp_path, "gazebo.launch", arguments)
+    nodes = {node.name: node for node in launch.nodes}
+    assert nodes["spawn_robot"].args == ""
+    assert nodes["controller_spawner"].args.split() == ["joint_state_controller", "other_controller"]
+    assert nodes["gazebo_pace"].args.split() == ["--begin-with", "other_controller"]
+    assert parameters(launch)["/other_controller/joints"] == ["hip"]
+    stays = loaded(tmp_path, "gazebo.launch", [*arguments, "paused:=true"])
+    assert {node.name: node.args for node in stays.nodes}["gazebo_pace"] == ""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, Sequence
+from typing import Dict, Mapping, Sequence
 
 import numpy as np
 import rospy
@@ -11,6 +11,7 @@ from geometry_msgs.msg import TransformStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 
+from humanoid_motion.foot_wrenches import FootWrenches
 from humanoid_motion.interface import EngineState, Feedback
 from humanoid_motion.parameters import WalkError
 from humanoid_motion.robot_core import Status
@@ -25,26 +26,33 @@ _HEIGHT = 0.31  # m; the base's height, which the walk keeps
 
 
 def feedback_from_messages(
-    states: JointState, imu: Imu, left: WrenchStamped, right: WrenchStamped, names: Sequence[str]
+    states: JointState, imu: Imu, feet: Mapping[str, WrenchStamped], names: Sequence[str], wrenches: FootWrenches
 ) -> Feedback:
-    """Return the measurement of one tick.
+    """Return the measurement of one tick; `feet` has the wrench of each sole, in the frame that its header names.
 
     Raises
     ------
     WalkError
-        If joint_states lacks a joint.
+        If joint_states lacks a joint, or a wrench is in a frame that is not of its foot.
     """
     index = {name: place for place, name in enumerate(states.name)}
     missing = [name for name in names if name not in index]
     if missing or len(states.position) != len(states.name):
         raise WalkError(f"joint_states lacks {', '.join(missing) or 'positions'}; start the humanoid's own simulator")
-    q, w, turn = imu.orientation, imu.angular_velocity, [left.wrench, right.wrench]
+    q, w = imu.orientation, imu.angular_velocity
     has_accelerometer = imu.linear_acceleration_covariance[0] >= 0.0  # REP 145
     return Feedback(
         q=np.array([states.position[index[name]] for name in names]),
         attitude=(q.x, q.y, q.z, q.w),
         rates=np.array([w.x, w.y, w.z]),
-        wrenches=np.array([[*_vector(foot.force), *_vector(foot.torque)] for foot in turn]),
+        wrenches=np.array(
+            [
+                wrenches.about_sole(
+                    sole, foot.header.frame_id, [*_vector(foot.wrench.force), *_vector(foot.wrench.torque)]
+                )
+                for sole, foot in feet.items()
+            ]
+        ),
         specific_force=np.array(_vector(imu.linear_acceleration)) if has_accelerometer else None,
     )
 

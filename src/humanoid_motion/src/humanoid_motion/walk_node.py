@@ -18,6 +18,7 @@ from sensor_msgs.msg import Imu, JointState
 
 from humanoid_motion import walk_conversions as convert
 from humanoid_motion.fall import FallParameters
+from humanoid_motion.foot_wrenches import FootWrenches
 from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.robot_core import HumanoidCore, Status
 from humanoid_motion.tick_inputs import TickInputs
@@ -43,8 +44,9 @@ _TWIST_TIMEOUT = 0.5  # s of simulated time: an older cmd_vel stops the walk
 class WalkNode:
     """One tick of the core for each stamp of which joints, IMU and foot forces have come."""
 
-    def __init__(self, core: HumanoidCore, profile: RobotProfile) -> None:
+    def __init__(self, core: HumanoidCore, profile: RobotProfile, wrenches: FootWrenches) -> None:
         self._core, self._names, self._base = core, profile.joint_names, profile.base.link
+        self._soles, self._wrenches = tuple(profile.contacts), wrenches
         self._lock, self._log = threading.Lock(), NodeLog("walk")
         self._time, self._twist_until, self._path = -math.inf, -math.inf, 0.0
         self._place, self._watched = np.zeros(2), -math.inf
@@ -54,7 +56,7 @@ class WalkNode:
         self._shown = Status("", "", "")
         self._transforms = tf2_ros.TransformBroadcaster()
         topics = [("joint_states", JointState), ("imu/data", Imu)]
-        topics += [(f"contact_wrenches/{sole}", WrenchStamped) for sole in profile.contacts]
+        topics += [(f"contact_wrenches/{sole}", WrenchStamped) for sole in self._soles]
         self._topics = [name for name, _ in topics]
         self._inputs = TickInputs(len(topics))
         self._measurements = [
@@ -131,7 +133,7 @@ class WalkNode:
                 self._log(Notice("silent", Level.WARN, text))
             self._log()
 
-    def _on_tick(self, states: JointState, imu: Imu, left: WrenchStamped, right: WrenchStamped) -> None:
+    def _on_tick(self, states: JointState, imu: Imu, *feet: WrenchStamped) -> None:
         stamp = states.header.stamp
         with self._lock:
             kind = classify_stamp(self._time, stamp.to_sec())
@@ -145,7 +147,10 @@ class WalkNode:
                 self._core.command_twist([0.0, 0.0, 0.0])
                 self._twist_until = math.inf
             try:
-                command = self._core.step(convert.feedback_from_messages(states, imu, left, right, self._names))
+                felt = dict(zip(self._soles, feet))
+                command = self._core.step(
+                    convert.feedback_from_messages(states, imu, felt, self._names, self._wrenches)
+                )
             except WalkError as error:
                 self._log(Notice("tick", Level.WARN, f"{error}: holding the last command"))
                 return
@@ -175,4 +180,4 @@ def main() -> None:
     except (SettingsError, ValueError, KeyError) as error:
         rospy.logfatal("walk: %s", error)
         sys.exit(1)
-    WalkNode(core, profile).watch()
+    WalkNode(core, profile, FootWrenches(urdf, tuple(profile.contacts))).watch()

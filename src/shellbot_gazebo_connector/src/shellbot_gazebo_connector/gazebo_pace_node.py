@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Node ``gazebo_pace``: Gazebo waits for the chain where the machine is too slow for real time (see `pace`)."""
+"""Node ``gazebo_pace``: Gazebo waits for the chain where the machine is too slow for real time (see `pace`).
+
+With ``--begin-with CONTROLLER`` it lets a Gazebo that starts paused go when that controller is loaded: the spawner then
+requests its start, which a paused Gazebo answers in its first step.
+"""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import threading
 import time
@@ -11,6 +16,7 @@ from typing import Callable, Optional
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
 
 from shellbot_common.publisher_node import Publisher
@@ -34,6 +40,15 @@ class GazeboPaceNode:
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         rospy.Subscriber("joint_states", JointState, self._on_states, queue_size=1, tcp_nodelay=True)
         rospy.Subscriber("joint_targets", JointState, self._on_targets, queue_size=1, tcp_nodelay=True)
+
+    def begin_with(self, controller: str) -> None:
+        """Unpause as soon as a controller is loaded, which then listens to its command."""
+        command = Publisher(f"{controller}/command", Float64MultiArray, queue_size=1)
+        while command.get_num_connections() == 0 and not rospy.is_shutdown():
+            time.sleep(LOOK)
+        command.unregister()
+        with self._lock:
+            self._call(False)
 
     def run(self) -> None:
         """Watch the patience and report once a second of wall clock until shutdown; then leave Gazebo running."""
@@ -86,6 +101,12 @@ class GazeboPaceNode:
 
 def main() -> None:
     """Run the node."""
+    parser = argparse.ArgumentParser(prog="gazebo_pace", description=__doc__)
+    parser.add_argument("--begin-with", metavar="CONTROLLER", help="unpause Gazebo when this controller is loaded")
+    options = parser.parse_args(rospy.myargv()[1:])
     rospy.init_node("gazebo_pace")
     with contextlib.suppress(rospy.ROSInterruptException):
-        GazeboPaceNode().run()
+        node = GazeboPaceNode()
+        if options.begin_with:
+            node.begin_with(options.begin_with)
+        node.run()
