@@ -93,8 +93,12 @@ def test_the_description_for_gazebo_walks_without_what_gazebo_lacks(monkeypatch)
     classes = {name: replace(one, armature=0.0) for name, one in profile.classes.items()}
     monkeypatch.setattr(humanoid_description, "urdf_text", lambda motors: text)
     monkeypatch.setattr(humanoid_description, "profile", lambda: replace(profile, classes=classes, couplings=()))
+    left, right = (list(profile.joints).index(f"{side}HipYawPitch") for side in "LR")
+    apart, tick = [], Robot.tick
+    monkeypatch.setattr(Robot, "tick", lambda robot: (tick(robot), apart.append(np.ptp(robot.state.q[[left, right]]))))
     run = run_trial(Trial(0.6, 0.0, 0.1, 200))
     assert run["arrived"] and not run["fell"]
+    assert math.radians(0.5) < max(apart) < math.radians(4.0)
     assert run["x_m"] == pytest.approx(0.6, abs=0.05) and abs(run["y_m"]) < 0.05
     assert run["height_range_m"] < 0.01
 
