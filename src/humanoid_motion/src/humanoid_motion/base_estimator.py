@@ -18,6 +18,7 @@ from shellbot_common.rotations import rpy_from_quaternion
 
 # of a foot that landed, for the heading: ticks after which it rests, and the power of its trust on its time
 _SETTLED, _TRUST_POWER = 10.0, 4.0
+_LANDS_TURNING = 9e-4  # rad in a tick: a foot that turns faster as it lands slides more than the one that lifts
 # of the floor's slope on that of the loaded soles, per tick: plates come fast, but soles tilt in a push, too
 _FLOOR_GAIN = 0.02
 _SAME_HEIGHT, _HIGHEST_STEP = 0.001, 0.015  # m: dead band of the height of a foot that lands, and the most of it
@@ -56,14 +57,24 @@ def _feel(wrenches, sole_points, rolled, loaded, loads, trusted):  # type: ignor
 
 
 @kernel
-def _turn(former, old, new, floor, roll, pitch, yaw, trusted):  # type: ignore[no-untyped-def]
-    """Return the turn of the loaded soles, rad, if the base had not turned since `former`."""
-    rotation, turn = undone_times(floor, rotation_of(roll, pitch, yaw)), 0.0
-    for s in range(len(trusted)):
+def _turn(former, old, new, floor, rpy, before, now, apart):  # type: ignore[no-untyped-def]
+    """Return the turn of the loaded soles, rad, if the base had not turned since `former`, and of one to the other.
+
+    Both trusts of a sole count, `before` the tick and `now`: one that has just lost its load bore it for most of the
+    tick. It slides as it does so; and so does the other, which lands, if it turned in the air: `apart`, rad, is what
+    they turned against each other in the tick before.
+    """
+    rotation, turns, trusted = undone_times(floor, rotation_of(rpy[0], rpy[1], rpy[2])), np.empty(2), before + now
+    for s in range(2):
         x, y, _ = applied(former, old[s, 0, 0], old[s, 1, 0], old[s, 2, 0])
         ahead, aside, _ = applied(rotation, new[s, 0, 0], new[s, 1, 0], new[s, 2, 0])
-        turn += trusted[s] * wrapped(math.atan2(aside, ahead) - math.atan2(y, x))
-    return turn / trusted.sum()
+        turns[s] = wrapped(math.atan2(aside, ahead) - math.atan2(y, x))
+    for s in range(2):
+        if now[s] == 0.0 and before[s] > 0.0 and now[1 - s] > 0.0:
+            trusted[s] = apart * apart / (apart * apart + _LANDS_TURNING * _LANDS_TURNING)
+            trusted[1 - s] = 1.0 - trusted[s]
+    turn = (trusted[0] * turns[0] + trusted[1] * turns[1]) / trusted.sum()
+    return turn, abs(turns[0] - turns[1])
 
 
 @kernel
@@ -196,6 +207,7 @@ class BaseEstimator:
         self._rolled = np.zeros((2, 3))  # how far the centres of pressure moved in a tick
         self._loaded = np.zeros(2)  # ticks since each foot landed
         self._loads, self._trusted = np.zeros(2), np.zeros(2)  # N
+        self._apart = 0.0  # rad: how far the soles turned against each other in the last tick
         self._yaw_start, self._yaw_rate, self._ticks = 0.0, 0.0, 0
         self._before: Optional[Posture] = None
         self.gravity = np.array([0.0, 0.0, -G])
@@ -214,15 +226,16 @@ class BaseEstimator:
         """
         wrenches, rates, specific_force = feedback.wrenches, feedback.rates, feedback.specific_force
         roll, pitch, yaw = rpy_from_quaternion(*feedback.attitude)
-        loads, trusted = self._loads, self._trusted
+        loads, trusted, trusted_before = self._loads, self._trusted, self._trusted.copy()
         _feel(wrenches, self.sole_points, self._rolled, self._loaded, loads, trusted)
         is_loaded, before, former = loads[0] > 0.0 or loads[1] > 0.0, self._before, self.rotation
         rotations, places = posture.sole_rotation, posture.sole_place
         if self._heading == "imu":
             self._follow(yaw, (math.sin(roll) * rates[1] + math.cos(roll) * rates[2]) / math.cos(pitch))
         elif before is not None and is_loaded:
-            turn = _turn(former, before.sole_rotation, rotations, self._floor, roll, pitch, self.yaw, trusted)
-            self.yaw = wrapped(self.yaw - self._scale * turn)
+            soles, trusts = (before.sole_rotation, rotations), (trusted_before, trusted)
+            turn, self._apart = _turn(former, *soles, self._floor, (roll, pitch, self.yaw), *trusts, self._apart)
+            self.yaw = wrapped(self.yaw - turn)
         is_new_floor = is_loaded and not self._is_on_floor
         gain = 1.0 if is_new_floor else _FLOOR_GAIN if is_loaded else 0.0
         self._is_on_floor = self._is_on_floor or is_loaded

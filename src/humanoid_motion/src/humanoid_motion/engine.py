@@ -46,7 +46,9 @@ class WalkingEngine:
         heading: str = "imu",
     ) -> None:
         self._p = parameters or WalkParameters()
-        self._body = WholeBody(urdf_text, profile, self._p.arm_swing)
+        # arms take the legs' yaw momentum off the soles, which so turn less: without a gyroscope nothing tells how much
+        arm_swing = self._p.arm_swing_feet if heading == "feet" else self._p.arm_swing
+        self._body = WholeBody(urdf_text, profile, arm_swing)
         self._soles = Soles(self._body.model.sole_rectangle, self._p)
         # how far the base is ahead of the soles' frames with its centre of mass over the planned centre of pressure
         self._ahead = self._p.zmp_ahead - float(self._body.model.posture(self._body.rest).com[0])

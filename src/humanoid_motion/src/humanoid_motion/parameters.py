@@ -56,4 +56,5 @@ class WalkParameters(Settings, error=WalkError):
     landing_from: float = number(0.3, 1.0, default=0.65)  #: Part of the swing after which a foot may land
     landing_wait: float = number(0.0, 0.2, "s", default=0.06)
     arm_swing: float = number(0.0, 5.0, "rad/m", default=2.0)  #: Of a shoulder on how far the other foot is ahead
+    arm_swing_feet: float = number(0.0, 5.0, "rad/m", default=3.0)  #: The same with the heading by the feet alone
     odometry_scale: float = number(0.9, 1.1, default=1.0058)  #: True distance over the odometry's
