@@ -50,12 +50,12 @@ def test_what_touches_has_the_friction_and_only_the_feet_meet_each_other():
     assert {link for link in shaped if meets[link].lower() == "true"} == {"l_foot", "r_foot"}
 
 
-def test_the_engine_gets_its_topics_twice_a_tick():
+def test_the_engine_gets_its_topics_five_times_a_tick():
     (imu,) = plugins("libgazebo_ros_imu_sensor.so")
     assert (imu.findtext("topicName"), imu.findtext("frameName")) == ("imu/data", PROFILE.imu)
     soles = {plugin.findtext("topicName"): plugin for plugin in plugins("libgazebo_ros_ft_sensor.so")}
     assert set(soles) == {f"contact_wrenches/{sole}" for sole in PROFILE.contacts}
-    assert {float(p.findtext("updateRate")) for p in soles.values()} == {200.0} == {float(imu.findtext("updateRateHZ"))}
+    assert {float(p.findtext("updateRate")) for p in soles.values()} == {500.0} == {float(imu.findtext("updateRateHZ"))}
     (truth,) = plugins("libgazebo_ros_p3d.so")
     assert (truth.findtext("topicName"), truth.findtext("bodyName")) == ("ground_truth/odom", PROFILE.base.link)
 
