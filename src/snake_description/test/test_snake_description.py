@@ -45,6 +45,16 @@ def test_masses_axes_and_colours_are_those_of_the_source():
     assert colours == [["pitch"], ["pitch", "yaw"], ["yaw", "pitch"], ["pitch", "yaw"], ["yaw", "pitch"], ["pitch"]]
 
 
+def test_in_gazebo_every_joint_has_a_motor_and_implicit_damping_and_bodies_meet():
+    robot = ElementTree.fromstring(expand(load_variables(modules=3), "gazebo"))
+    elements = robot.findall("gazebo")
+    assert [t.find("joint").get("name") for t in robot.findall("transmission")] == list(joint_names(3))
+    damped = [e.get("reference") for e in elements if e.findtext("implicitSpringDamper") == "true"]
+    assert damped == list(joint_names(3))
+    meet = {e.get("reference") for e in elements if (e.findtext("selfCollide") or "").lower() == "true"}
+    assert meet == set(link_names(3))
+
+
 def test_inertia_is_of_the_full_length():
     """The source gives a body the inertia of half its length: 49 % too small about its transverse axes."""
     inertia = _link(ElementTree.fromstring(expand()), "body_01").find("inertial/inertia")
