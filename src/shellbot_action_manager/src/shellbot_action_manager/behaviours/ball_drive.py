@@ -96,5 +96,5 @@ class BallDrive:
         self._offset = self._offset + np.clip(goal - self._offset, -step, step)
         posture = self._transformation.closed_posture(dt, state, level)
         posture[:, 2:] += self._offset
-        self._transformation.unhook(dt, posture, state)
+        self._transformation.unhook(dt, posture, state, ("lower", "upper"))
         return limb_commands(LowerCommand(posture[:, :4], None), posture[:, 4:], None)

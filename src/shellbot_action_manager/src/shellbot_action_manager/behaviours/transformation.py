@@ -39,10 +39,10 @@ class Transformation:
         self._time, self._direction, self._index, self._waited = 0.0, 1, 0, 0.0
         self._arrived, self._behind_at_first = False, 0.0
         self._residual = np.zeros((6, 6))
-        self._unhook = (
-            ("lower", slice(2, 4), Unhook(config.unhook_lower, geometry.closed_lower[:, 2])),
-            ("upper", slice(4, 6), Unhook(config.unhook_upper, geometry.closed_upper[:, 0])),
-        )
+        self._unhook = {
+            "lower": (slice(2, 4), Unhook(config.unhook_lower, geometry.closed_lower[:, 2])),
+            "upper": (slice(4, 6), Unhook(config.unhook_upper, geometry.closed_upper[:, 0])),
+        }
         self.late = ""
 
     @property
@@ -192,13 +192,16 @@ class Transformation:
         self._catch_up(dt)
         self._level(dt, state, not lying)
         posture = self._posture()
-        self.unhook(dt, posture, state)
+        self.unhook(
+            dt, posture, state, ("upper",)
+        )  # lower gores may stand on the ground, and hook at a folded fan only
         return limb_commands(LowerCommand(posture[:, :4], None), posture[:, 4:], None)
 
-    def unhook(self, dt: float, posture: np.ndarray, state: State) -> None:
-        """Free the gores of a posture (6, 6) that have hooked on their way in."""
-        for group, columns, watch in self._unhook:
-            measured = state.q[self._geometry.limbs[group].columns[:, -2:, 0]]
+    def unhook(self, dt: float, posture: np.ndarray, state: State, kinds: Tuple[str, ...]) -> None:
+        """Free the gores of a posture (6, 6) that have hooked on their way in, of the kinds lower and upper."""
+        for kind in kinds:
+            columns, watch = self._unhook[kind]
+            measured = state.q[self._geometry.limbs[kind].columns[:, -2:, 0]]
             posture[:, columns] = watch.step(dt, posture[:, columns], measured)
 
     def behind(self, state: State) -> Tuple[str, float]:
