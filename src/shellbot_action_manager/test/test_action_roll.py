@@ -23,6 +23,7 @@ from shellbot_action_manager.body.transform_path import load_transform
 from shellbot_action_manager.body.unhook import Unhook
 from shellbot_action_manager.config import load_config
 from shellbot_action_manager.core import ActionManagerCore
+from shellbot_action_manager.errors import ConfigError
 from shellbot_action_manager.estimation.attitude import ImuReading
 from shellbot_action_manager.estimation.contact_models import RollingContacts
 from shellbot_action_manager.estimation.motion_models import Attitude, RollingModel
@@ -93,6 +94,8 @@ def test_only_a_gore_that_stays_behind_is_unhooked_and_its_leading_joint_not_pre
     measured[3] = -0.25, 1.29
     outwards = commanded - [0.0, 1.2]
     assert np.array_equal(unhook.step(DT, outwards, measured), outwards), "it is commanded out"
+    with pytest.raises(ConfigError, match="leads: both angles are 2.0; give two"):
+        load_transform().unhook_upper.replace(leads=(2.0, 2.0))
 
 
 def test_an_open_gore_touches_before_the_ball_does():

@@ -192,9 +192,8 @@ class Transformation:
         self._catch_up(dt)
         self._level(dt, state, not lying)
         posture = self._posture()
-        self.unhook(
-            dt, posture, state, ("upper",)
-        )  # lower gores may stand on the ground, and hook at a folded fan only
+        # lower gores may bear the robot here, and hook at a folded fan only
+        self.unhook(dt, posture, state, ("upper",))
         return limb_commands(LowerCommand(posture[:, :4], None), posture[:, 4:], None)
 
     def unhook(self, dt: float, posture: np.ndarray, state: State, kinds: Tuple[str, ...]) -> None:
