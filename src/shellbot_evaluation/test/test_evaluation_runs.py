@@ -106,7 +106,7 @@ sys.exit(run_tool(tool))
 def start(folder, seconds, limit=None):
     script = TOOL.format(here=str(Path(__file__).parent), folder=str(folder), seconds=seconds)
     full = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None
-    command = [sys.executable, "-c", script]
+    command = [sys.executable, "-B", "-c", script]  # a limit cuts off compiled modules, too, without an error
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=full)
 
 
