@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which sole tells the heading: one that bears the tick, and of two that slide the one that slides less."""
+"""Which sole the heading is taken from: one that carries load during the tick; of two that slide, the slower one."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ def test_a_push_in_the_ball_is_braked(moving):
 def test_a_bad_or_old_cmd_vel_brakes_the_ball(bad):
     chain = rolling()
     said = []
-    for _ in range(500):  # it rocks for a while
+    for _ in range(500):  # until it has stopped rocking
         if bad is not None:
             chain.command_twist(bad)
         chain.tick()
