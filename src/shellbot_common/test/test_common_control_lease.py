@@ -53,12 +53,27 @@ def test_the_velocity_of_a_silent_operator_ends_once_and_control_is_free_later(l
 
 
 def test_an_operator_that_comes_back_in_time_is_still_in_control(lease):
-    assert lease.silence(0.5)
+    assert lease.silence(0.5) == "", "it did not drive: a window that stutters is no news"
     lease.is_alive("terminal", 0.6)
-    assert lease.next_check(0.6) > 1.0, "another one's sign of life is not its own"
+    assert lease.silence(0.6) == "" and not lease.take("terminal", 0.6)[0]
     lease.is_alive("window", 0.6)
     assert lease.silence(0.7) == "" and lease.holder == "window"
-    assert "no sign of life" in lease.silence(0.9), "it is said at each silence"
+    for t in (0.7, 1.0):
+        lease.velocity_refusal("window", True, t)
+        assert "no sign of life" in lease.silence(t + 0.21), "it is said at each silence"
+
+
+@pytest.mark.parametrize("returns", [0.21, 0.3, 0.39])
+def test_a_silence_soon_after_another_is_noticed_as_soon(lease, returns):
+    """The watch sleeps as long as it may; the operator stutters, drives on, and is cut off."""
+    t, ended = 0.0, 0.0
+    while not ended:
+        slept_until = t + lease.next_check(t)
+        if t < returns <= slept_until:
+            assert not lease.velocity_refusal("window", True, returns) and lease.drives
+        t = slept_until
+        ended = t if "its velocity is zero now" in lease.silence(t) else 0.0
+    assert ended == pytest.approx(returns + CONFIG.silent_after, abs=0.01)
 
 
 def test_control_of_a_silent_operator_can_be_taken_without_waiting_for_the_watch(lease):

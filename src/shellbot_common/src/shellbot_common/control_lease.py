@@ -134,24 +134,25 @@ class ControlLease:
         return ""
 
     def silence(self, t: float) -> str:
-        """Return in words, once, that the operator in control fell silent, or later that control is free."""
+        """Return in words, once, that the operator in control drove and fell silent, or later that control is free."""
         age = t - self._alive
         if not self.holder or age <= self._config.silent_after:
             return ""
         who = self._operators[self.holder]
         if "silent" not in self._reported:
             self._reported.add("silent")
-            stops = ": its velocity is zero now" if self.drives else ""
-            self._drove = -math.inf
-            return f"no sign of life of {who} for {self._config.silent_after:g} s{stops} (program ended, or link cut)"
+            drove, self._drove = self.drives, -math.inf
+            ended = f"no sign of life of {who} for {self._config.silent_after:g} s: its velocity is zero now"
+            return f"{ended} (program ended, or link cut)" if drove else ""
         if age > self._config.free_after:
             self.holder = ""
             return f"{who} is silent: no operator is in control"
         return ""
 
     def next_check(self, t: float) -> Optional[float]:
-        """Return after how many seconds `silence` may have something to say, None: not before control is taken."""
+        """Return after how many seconds to call `silence` again at the latest, None: not before control is taken."""
         if not self.holder:
             return None
         limit = self._config.free_after if "silent" in self._reported else self._config.silent_after
-        return max(self._alive + limit - t, 0.0) + 1e-3
+        # a sign of life may come and end the silence meanwhile, and the next one begin
+        return min(max(self._alive + limit - t, 0.0) + 1e-3, self._config.silent_after)
