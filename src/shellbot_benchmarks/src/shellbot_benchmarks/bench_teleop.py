@@ -18,7 +18,11 @@ from .network_link import network_link
 
 MOST_CORES, MOST_MB = 0.35, 200.0  # of the window, with the joints in its table and its log scrolling
 MOST_PAGE_CORES = 0.25  # of what serves the page, with one page that drives
-LIMITS_MS = {"key press to first changed joint target": 60.0, "key release to zero cmd_vel": 100.0}
+LIMITS_MS = {
+    "key press to cmd_vel": 20.0,
+    "key press to first changed joint target": 30.0,
+    "key release to zero cmd_vel": 50.0,
+}
 SECONDS_A_PRESS = 8.0  # patience: hold, rest and the robot's way home
 
 

@@ -48,7 +48,7 @@ def network_link() -> Iterator[None]:
         _ip("link", "set", _HOST_END, "up")
         _ip("-netns", _SPACE, "address", "add", f"{_OPERATOR}/30", "dev", _OPERATOR_END)
         _ip("-netns", _SPACE, "link", "set", "lo", "up")
-        switch(True)
+        _ip("-netns", _SPACE, "link", "set", _OPERATOR_END, "up")
         os.environ["ROS_IP"] = _HOST
         yield
     finally:
@@ -58,9 +58,25 @@ def network_link() -> Iterator[None]:
         _ip("netns", "delete", _SPACE)  # with it both ends
 
 
-def switch(is_on: bool) -> None:
-    """Cut the network, or join it again. Connections stay open on both sides, but nothing passes any longer."""
-    _ip("-netns", _SPACE, "link", "set", _OPERATOR_END, "up" if is_on else "down")
+class NetworkSwitch:
+    """Cuts the network and joins it again. Connections stay open on both sides, but nothing passes any longer.
+
+    It holds a program ready, so that the cut comes at once and not after a program has started.
+    """
+
+    def __init__(self) -> None:
+        command = ["ip", "-netns", _SPACE, "-force", "-batch", "-"]
+        self._ip = subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
+
+    def turn(self, is_on: bool) -> None:
+        """Join the network, or cut it."""
+        assert self._ip.stdin is not None
+        self._ip.stdin.write(f"link set {_OPERATOR_END} {'up' if is_on else 'down'}\n")
+        self._ip.stdin.flush()
+
+    def close(self) -> None:
+        """End the program."""
+        self._ip.communicate()
 
 
 def operator_environment(master_uri: str) -> Dict[str, str]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import itertools
+import math
 import os
 import random
 import signal
@@ -21,7 +22,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any, Callable, ContextManager, Dict, Iterator, List, Tuple
+from typing import Any, Callable, ContextManager, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 import rosgraph
@@ -32,7 +33,7 @@ from sensor_msgs.msg import Joy
 from std_msgs.msg import Empty
 
 import shellbot_teleop
-from shellbot_benchmarks.network_link import WITHIN, operator_environment, switch
+from shellbot_benchmarks.network_link import WITHIN, NetworkSwitch, operator_environment
 from shellbot_benchmarks.settling import settling_time
 from shellbot_benchmarks.teleop_latency_node import LatencyMeter, bring_to_hexapod
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
@@ -63,11 +64,11 @@ PATIENCE, _ANSWER = 60.0, 5.0  # s: for the start of an operator, and for the an
 class WindowOperator:
     """An operator with the window, on a virtual display; also on the other end of a network that is cut."""
 
-    def __init__(self, display: str, keyboard: XKeyboard, is_remote: bool = False) -> None:
+    def __init__(self, display: str, keyboard: XKeyboard, network: Optional[NetworkSwitch] = None) -> None:
         code = f"import sys; from {shellbot_teleop.__name__}.window_node import main; sys.exit(main())"
-        self._keyboard, self._keys, self._is_remote = keyboard, "", is_remote
+        self._keyboard, self._keys, self._network = keyboard, "", network
         command, environment = [sys.executable, "-c", code, "--armed"], dict(os.environ, DISPLAY=display)
-        if is_remote:
+        if network is not None:
             # What a dead operator could not send is sent when its network is back, and a registration by its name would
             # end the next operator of that name.
             command = [*WITHIN, *command, f"__name:=teleop_window_{next(_numbers)}"]
@@ -82,17 +83,17 @@ class WindowOperator:
 
     def end(self, how: str) -> None:
         """End the program, or its network."""
-        if how == CUT_OFF:
-            switch(False)
-        else:
+        if self._network is None:
             self._window.send_signal(ENDS[how])
+        else:
+            self._network.turn(False)
 
     def close(self) -> None:
         """Leave nothing."""
         self._window.kill()  # ip has become the program
         self._window.wait()
-        if self._is_remote:
-            switch(True)
+        if self._network is not None:
+            self._network.turn(True)
         for key in self._keys:
             self._keyboard.release(key)
 
@@ -171,10 +172,10 @@ class Cutter:
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
         self._heard = threading.Condition()
-        self._signs, self._driven = 0, False
+        self._signs, self._driven, self._heard_at = 0, False, -math.inf
         self._trail: List[Tuple[float, float, float, float]] = []  # wall clock, x, y, heading
-        rospy.Subscriber("operator_alive", Empty, lambda _: self._note(signs=self._signs + 1), queue_size=5)
-        rospy.Subscriber("cmd_vel", Twist, self._on_twist, queue_size=5)
+        rospy.Subscriber("operator_alive", Empty, self._on_sign, queue_size=5, tcp_nodelay=True)
+        rospy.Subscriber("cmd_vel", Twist, self._on_twist, queue_size=5, tcp_nodelay=True)
         rospy.Subscriber("ground_truth/odom", Odometry, self._on_odometry, queue_size=50, tcp_nodelay=True)
 
     def _note(self, **changes: Any) -> None:
@@ -183,8 +184,12 @@ class Cutter:
                 setattr(self, f"_{name}", value)
             self._heard.notify_all()
 
+    def _on_sign(self, _: Empty) -> None:
+        self._note(signs=self._signs + 1, heard_at=time.monotonic())
+
     def _on_twist(self, message: Twist) -> None:
-        self._note(driven=bool(message.linear.x or message.linear.y or message.angular.z))
+        driven = bool(message.linear.x or message.linear.y or message.angular.z)
+        self._note(driven=driven, heard_at=time.monotonic() if driven else self._heard_at)
 
     def _on_odometry(self, message: Odometry) -> None:
         pose = message.pose.pose
@@ -215,11 +220,12 @@ class Cutter:
                 self._comes(lambda: self._driven, _ANSWER)
             time.sleep(held)
             if not self._driven:
-                return {"how": how, "keys": keys, "held_s": held, "rest_s": None, "travelled_m": None}
+                return {"how": how, "keys": keys, "held_s": held, "rest_s": None}
             self._trail.clear()
             ended = time.monotonic()
             operator.end(how)
             time.sleep(WATCHED)
+            heard = max(self._heard_at - ended, 0.0)  # s: what was under way
             trail = np.array(self._trail)
         finally:
             operator.close()
@@ -229,15 +235,24 @@ class Cutter:
             )
         moved = settling_time(trail[:, 0], trail[:, 1:3], trail[:, 3], NEAR, ANGLE) - ended
         travelled = float(np.linalg.norm(trail[-1, 1:3] - trail[0, 1:3]))
-        return {"how": how, "keys": keys, "held_s": held, "rest_s": max(moved, 0.0), "travelled_m": travelled}
+        figures = {"rest_s": max(moved, 0.0), "travelled_m": travelled, "last_heard_s": heard}
+        return {"how": how, "keys": keys, "held_s": held, **figures}
 
 
 @contextlib.contextmanager
-def window_operators(is_remote: bool = False) -> Iterator[Callable[[], WindowOperator]]:
+def window_operators() -> Iterator[Callable[[], WindowOperator]]:
     """Start a display for windows."""
     with virtual_display() as display:
         keyboard = XKeyboard(display)
-        yield lambda: WindowOperator(display, keyboard, is_remote)
+        yield lambda: WindowOperator(display, keyboard)
+
+
+@contextlib.contextmanager
+def remote_window_operators() -> Iterator[Callable[[], WindowOperator]]:
+    """Start a display for windows on the other end of the network."""
+    with virtual_display() as display, contextlib.closing(NetworkSwitch()) as network:
+        keyboard = XKeyboard(display)
+        yield lambda: WindowOperator(display, keyboard, network)
 
 
 @contextlib.contextmanager
@@ -260,7 +275,7 @@ OPERATORS: Dict[str, Callable[[], ContextManager[Callable[[], Any]]]] = {
     "window": window_operators,
     "page": page_operators,
     "joystick": joystick_operators,
-    "netns": lambda: window_operators(True),
+    "netns": remote_window_operators,
 }
 ENDS_WITH = {"joystick": (*ENDS, UNPLUGGED), "netns": (CUT_OFF,)}  # the others: all of ENDS
 
