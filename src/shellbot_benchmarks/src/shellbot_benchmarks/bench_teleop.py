@@ -9,8 +9,14 @@ import math
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
+import numpy as np
+import psutil
+
+from shellbot_common.view import View
+from shellbot_description import driven_joint_names, expand, robot_profile
 from shellbot_evaluation.stats import percentile
 from shellbot_evaluation.tables import markdown_table
+from shellbot_simulator.core.robot_picture import RobotPicture
 
 from .bench_ros import HEADLESS, run_probe
 from .launching import Launch
@@ -18,6 +24,9 @@ from .network_link import network_link
 
 MOST_CORES, MOST_MB = 0.35, 200.0  # of the window, with the joints in its table and its log scrolling
 MOST_PAGE_CORES = 0.25  # of what serves the page, with one page that drives
+LEAST_PICTURES = 15.0  # a second of one core, 640 x 480, drawn in software
+_PICTURES, _VIEW = 60, View((0.0, 0.0, 0.15), 0.9, 120.0, -25.0)
+_LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 LIMITS_MS = {
     "key press to cmd_vel": 20.0,
     "key press to first changed joint target": 30.0,
@@ -42,7 +51,7 @@ def bench_teleop(samples: int, log_folder: Path) -> Dict[str, Any]:
     -------
     dict
         Name of each latency to samples, p50_ms, p90_ms, p99_ms, max_ms; `window` to cores and memory_mb of the window;
-        `page` to cores of what serves the page.
+        `page` to cores of what serves the page; `pictures` to per_core_s of the robot as the window shows it.
 
     Raises
     ------
@@ -52,7 +61,28 @@ def bench_teleop(samples: int, log_folder: Path) -> Dict[str, Any]:
     figures: Dict[str, Any] = _probe(
         "teleop_latency", log_folder, ["--presses", str(samples)], SECONDS_A_PRESS * samples
     )
-    return figures
+    return {**figures, "pictures": {"per_core_s": _pictures()}}
+
+
+def _pictures() -> float:
+    """Return how many pictures of 640 x 480 a core makes in a second, while the robot walks."""
+    names, picture, used = driven_joint_names(), RobotPicture(expand(), robot_profile()), 0.0
+    try:
+        for number in range(-3, _PICTURES):
+            if number == 0:
+                used = _cpu_s()
+            angles = dict.fromkeys(names, 0.2 * math.sin(0.3 * number))
+            picture.render((np.array([0.01 * number, 0.0, 0.2]), _LEVEL), angles, 640, 480, _VIEW)
+        return _PICTURES / (_cpu_s() - used)
+    finally:
+        picture.close()
+
+
+def _cpu_s() -> float:
+    """Return the processor time of this process and of those that it has started, s."""
+    here = psutil.Process()
+    times = [process.cpu_times() for process in (here, *here.children(recursive=True))]
+    return sum(each.user + each.system for each in times)
 
 
 REST_S = 0.5  # after the operator's end
@@ -103,8 +133,8 @@ def operator_text(samples: Sequence[Mapping[str, Any]]) -> Tuple[str, bool]:
 def teleop_text(figures: Mapping[str, Mapping[str, Any]]) -> Tuple[str, bool]:
     """Return the Markdown of the latencies, and whether every limit is met at the 99th percentile."""
     rows: List[Dict[str, object]] = []
-    load, page = figures.get("window"), figures.get("page")
-    latencies = {name: figure for name, figure in figures.items() if name not in ("window", "page")}
+    load, page, pictures = (figures.get(name) for name in ("window", "page", "pictures"))
+    latencies = {name: figure for name, figure in figures.items() if "p99_ms" in figure}
     for name, figure in latencies.items():
         limit = LIMITS_MS.get(name)
         row: Dict[str, object] = {"latency": name, "samples": figure["samples"]}
@@ -125,4 +155,9 @@ def teleop_text(figures: Mapping[str, Mapping[str, Any]]) -> Tuple[str, bool]:
         text += f"\nWhat serves the page, to one that shows the robot and drives it: {page['cores']:.0%} of a core of"
         text += f" {MOST_PAGE_CORES:.0%}; {'met' if is_light else 'NOT met'}.\n"
         met = met and is_light
+    if pictures:
+        is_fast = pictures["per_core_s"] >= LEAST_PICTURES
+        text += f"\nPictures of the robot, 640 x 480 in software: {pictures['per_core_s']:.0f} a second of one core, of"
+        text += f" {LEAST_PICTURES:.0f}; {'met' if is_fast else 'NOT met'}.\n"
+        met = met and is_fast
     return text + "".join(f"\nnot measured: {name}\n" for name in missing), met
