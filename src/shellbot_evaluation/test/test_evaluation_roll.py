@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 
@@ -20,7 +21,7 @@ from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.experiment_cli import main as experiment
 from shellbot_evaluation.mission_experiment import conditions
 from shellbot_evaluation.parts import score_parts
-from shellbot_evaluation.pictures import save_gif
+from shellbot_evaluation.pictures import save_gif, save_mp4
 from shellbot_evaluation.plans import MissionPlan
 from shellbot_evaluation.seeded_runs import SeededRuns
 from shellbot_evaluation.summary import make_summary, mission_table
@@ -168,3 +169,17 @@ def test_a_film_is_an_animated_gif_with_a_caption_below_each_picture(tmp_path):
     assert all((now[45:, 50:] == 255).all() for now in shown), "and so is what did not"
     with pytest.raises(EvaluationError, match="no pictures for a film"):
         save_gif(tmp_path / "none.gif", [], 0.1)
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_film_that_the_encoder_cannot_finish_leaves_the_former_one(tmp_path, monkeypatch, fails):
+    program = tmp_path / "ffmpeg"
+    program.write_text(f"#!/bin/sh\ncat >/dev/null\nfor file; do :; done\necho half > $file\nexit {int(fails)}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    film = tmp_path / "film.mp4"
+    film.write_text("former")
+    with pytest.raises(EvaluationError, match="ffmpeg cannot write .*film.mp4") if fails else contextlib.nullcontext():
+        save_mp4(film, [("a", np.zeros((16, 16, 3), np.uint8))], 0.04)
+    assert film.read_text() == ("former" if fails else "half\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ffmpeg", "film.mp4"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Dict, List, Tuple
+from typing import Any, BinaryIO, Dict, List, Tuple, Union
 
 import numpy as np
 
@@ -67,9 +67,9 @@ class Trace:
             joint_names=self.joint_names,
         )
 
-    def save(self, path: Path) -> None:
+    def save(self, file: Union[Path, BinaryIO]) -> None:
         """Write the arrays to a compressed .npz file."""
-        np.savez_compressed(path, **{f.name: np.asarray(getattr(self, f.name)) for f in fields(self)})
+        np.savez_compressed(file, **{f.name: np.asarray(getattr(self, f.name)) for f in fields(self)})
 
     @staticmethod
     def load(path: Path) -> Trace:

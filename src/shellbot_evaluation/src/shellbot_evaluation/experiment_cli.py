@@ -7,6 +7,7 @@ import argparse
 import contextlib
 import functools
 import importlib
+import io
 import operator
 import sys
 from pathlib import Path
@@ -32,7 +33,7 @@ from .experiments import Experiment, load_experiments, plan_runs
 from .journal import Journal
 from .parallel import add_workers, map_jobs, pool_of
 from .perturbations import PERTURBATIONS, Perturbations
-from .reports import machine, write_json
+from .reports import machine, write_file, write_json
 from .runner import RunResult, execute, verdicts
 from .tables import write_between_markers
 
@@ -228,7 +229,9 @@ def _journal(arguments: argparse.Namespace, name: str) -> Journal:
         if result.trace is None:
             file.unlink(missing_ok=True)
         else:
-            result.trace.save(file)
+            stream = io.BytesIO()
+            result.trace.save(stream)
+            write_file(file, stream.getvalue())
         return result.row
 
     def unpack(row: Any) -> Optional[RunResult]:

@@ -136,10 +136,13 @@ def save_mp4(path: Path, frames: Sequence[Tuple[str, np.ndarray]], frame_s: floa
     source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{1.0 / frame_s:g}", "-i", "-"]
     command = [program, "-y", "-loglevel", "error", *source, "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
     pixels = b"".join(tile.crop((0, 0, width, height)).tobytes() for tile in tiles)
-    done = subprocess.run([*command, str(path)], input=pixels, stderr=subprocess.PIPE, check=False)
+    beside = path.with_name(f"{path.stem}.part{path.suffix}")
+    done = subprocess.run([*command, str(beside)], input=pixels, stderr=subprocess.PIPE, check=False)
     if done.returncode:
+        beside.unlink(missing_ok=True)
         reason = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
         raise EvaluationError(f"ffmpeg cannot write {path}: {' '.join(reason)}; write a .gif")
+    beside.replace(path)
 
 
 def find_ffmpeg(path: Path) -> str:
