@@ -201,9 +201,7 @@ class WalkingEngine:
     def _correct(self, plan: PlannedInstant, lean: np.ndarray) -> None:
         """Set the centre of pressure, and shift the next foothold by what it cannot correct."""
         stepping = self._stepping
-        dcm = self._observer.dcm - lean
-        self._error = dcm - plan.dcm
-        requested = plan.zmp + (1.0 + self._p.dcm_gain) * self._error
+        dcm, self._error, requested = self._observer.request(plan.dcm, plan.zmp, lean, self._p.dcm_gain)
         self._pressure = self._soles.within(requested, stepping.feet, stepping.carries, stepping.support)
         stepping.correct(dcm, self._pressure, plan, self._omega)
 
