@@ -26,6 +26,7 @@ from humanoid_motion.robot_core import HumanoidCore
 from shellbot_common import SettingsError
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.journal import Journal
+from shellbot_simulator.core.config import load_config
 from shellbot_simulator.core.simulator import Simulator
 
 
@@ -127,6 +128,18 @@ def test_it_walks_on_a_slope_over_plates_without_a_yaw_axis_and_by_its_force_sen
         assert not run["fell"] and run["arrived"], trial
         assert abs(run["x_m"] - trial.distance) < 0.04 and abs(run["y_m"]) < 0.04, run
         assert run["turn_deg"] == pytest.approx(trial.angle_deg, abs=4.0), run
+
+
+def test_a_toe_that_meets_a_kerb_presses_its_bumper_and_the_floor_does_not():
+    robot, pressed = Robot(load_config().replace(boxes=[(0.30, 0.10, 0.10, 0.18, 0.04)])), []
+    while robot.time < 4.0 and not (pressed and robot.core.has_fallen):
+        robot.core.command_twist([0.1, 0.0, 0.0] if robot.time > 1.0 else [0.0, 0.0, 0.0])
+        robot.tick()
+        found = [robot.simulator.bumper(f"{side}_bumper") for side in "lr"]
+        if any(found):
+            pressed.append((robot.time, *found))
+    assert pressed and pressed[0][0] > 1.5, "while it walks up to it the floor presses none"
+    assert all(left and not right for _, left, right in pressed)
 
 
 def test_it_stands_a_push_of_20_newton_while_walking():

@@ -54,8 +54,7 @@ class WalkingEngine:
         self._ahead = self._p.zmp_ahead - float(self._body.model.posture(self._body.rest).com[0])
         self._base_height = self._p.hip_height - float(self._body.legs[LEFT].hip[2])
         self._heading = heading
-        joints = self._body.model.joints.values()
-        self._imu = next((joint.origin[:3, 3].copy() for joint in joints if joint.child == profile.imu), np.zeros(3))
+        self._imu = self._body.model.link_joint(profile.imu).origin[:3, 3].copy() if profile.imu else np.zeros(3)
         self.reset()
 
     def reset(self) -> None:
