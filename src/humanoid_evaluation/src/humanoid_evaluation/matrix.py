@@ -72,7 +72,11 @@ def _by_row(runs: Sequence[Run]) -> Dict[str, Tuple[Summary, Limits]]:
 def _missed(summary: Summary, limits: Limits) -> List[str]:
     """Return what is greater than required, as name and limit."""
     names = {key: (name, factor) for name, (key, factor, _) in _COLUMNS.items()}
-    missed = [(*names.get(key, (key, 1.0)), most) for key, most in limits.items() if not summary[key] <= most]
+    missed = [
+        (*names.get(key, (key.replace("_", " "), 1.0)), most)
+        for key, most in limits.items()
+        if not summary[key] <= most
+    ]
     return [f"{name} {factor * most:g}" for name, factor, most in missed]
 
 
