@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import humanoid_description
 from humanoid_evaluation.robot import Robot
 from humanoid_motion.parameters import WalkError
+from humanoid_motion.robot_core import HumanoidCore
+from robot_mechanics.errors import InvalidUrdfError
 from shellbot_common.rotations import rpy_from_quaternion
 
 
@@ -37,6 +41,7 @@ def test_every_pose_is_taken_without_a_jump_held_upright_and_left_for_a_walk():
         robot.run(robot.core.take_pose(name, 0.4) + 1.0)
         if name != "stand":
             assert robot.core.status().mode == "pose" and name in robot.core.status().text
+            assert "Behind" not in robot.core.status().text
             reached = np.array(list(robot.profile.pose(name).values()))
             assert np.abs(robot.state.q - reached).max() < 0.12, name  # servos sag under load
     assert robot.jump < 0.05 and robot.tilt < 0.12
@@ -46,6 +51,40 @@ def test_every_pose_is_taken_without_a_jump_held_upright_and_left_for_a_walk():
     assert robot.core.status().mode == "walk"
     assert robot.state.p_world_base[0] - start > 0.25
     assert robot.core.engine.state().base[0] == pytest.approx(robot.state.p_world_base[0], abs=0.06)
+
+
+def test_a_joint_that_stays_behind_is_named_and_its_target_held_without_a_jump():
+    robot = Watched()
+    robot.run(1.0)
+    tick = robot.simulator.step_tick
+    neck = robot.simulator.model.joint("HeadYaw").qposadr[0]
+
+    def blocked():
+        tick()
+        robot.simulator.data.qpos[neck] = 0.0
+
+    robot.simulator.step_tick = blocked
+    robot.run(robot.core.move_joints({"HeadYaw": 1.0, "RShoulderRoll": -1.0}, 0.3) + 0.5)
+    assert robot.core.status().text.endswith("Behind with full effort, blocked or too weak: HeadYaw.")
+    assert robot.command[0] == pytest.approx(1.0) and robot.jump < 0.05
+    robot.simulator.step_tick = tick
+    robot.run(1.0)
+    assert "Behind" not in robot.core.status().text
+
+
+def test_a_pose_beyond_the_limits_and_a_sensor_that_is_not_in_the_description_are_refused_in_words():
+    urdf, profile = humanoid_description.urdf_text(), humanoid_description.profile()
+    poses = {**profile.poses, "split": {**profile.poses["crouch"], "LKneePitch_deg": 150.0}}
+    robot = Watched()
+    robot.core = HumanoidCore(urdf, replace(profile, poses=poses))
+    robot.run(0.5)
+    with pytest.raises(WalkError, match=r"LKneePitch is commanded to 2.618 rad \(150 deg\); give -0.0923 .. 2.1126"):
+        robot.core.take_pose("split")
+    robot.run(0.1)
+    assert robot.core.status().mode == "stand" and robot.jump < 0.05
+    for link in ("l_sole", profile.imu):
+        with pytest.raises(InvalidUrdfError, match=f"no link '{link}', which the profile has"):
+            HumanoidCore(urdf.replace(f'"{link}"', '"elsewhere"'), profile)
 
 
 def test_joint_targets_are_latched_and_refused_while_walking_and_apart():

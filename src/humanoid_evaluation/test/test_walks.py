@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 import humanoid_description
+from humanoid_evaluation import experiment_cli
 from humanoid_evaluation.bench_cli import SITUATIONS, fast_enough
 from humanoid_evaluation.bench_cli import main as bench
 from humanoid_evaluation.calibrate import calibrate
 from humanoid_evaluation.campaign import campaign_table, campaign_trials, run_campaign, thesis
 from humanoid_evaluation.experiment_cli import main
+from humanoid_evaluation.matrix import matrix_trials
 from humanoid_evaluation.robot import Robot, parameters
 from humanoid_evaluation.summary import summarise
 from humanoid_evaluation.trial import Trial, run_trial, world_of
@@ -26,6 +28,7 @@ from humanoid_motion.robot_core import HumanoidCore
 from shellbot_common import SettingsError
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.journal import Journal
+from shellbot_simulator.core.config import load_config
 from shellbot_simulator.core.simulator import Simulator
 
 
@@ -129,6 +132,18 @@ def test_it_walks_on_a_slope_over_plates_without_a_yaw_axis_and_by_its_force_sen
         assert run["turn_deg"] == pytest.approx(trial.angle_deg, abs=4.0), run
 
 
+def test_a_toe_that_meets_a_kerb_presses_its_bumper_and_the_floor_does_not():
+    robot, pressed = Robot(load_config().replace(boxes=[(0.30, 0.10, 0.10, 0.18, 0.04)])), []
+    while robot.time < 4.0 and not (pressed and robot.core.has_fallen):
+        robot.core.command_twist([0.1, 0.0, 0.0] if robot.time > 1.0 else [0.0, 0.0, 0.0])
+        robot.tick()
+        found = [robot.simulator.bumper(f"{side}_bumper") for side in "lr"]
+        if any(found):
+            pressed.append((robot.time, *found))
+    assert pressed and pressed[0][0] > 1.5, "while it walks up to it the floor presses none"
+    assert all(left and not right for _, left, right in pressed)
+
+
 def test_it_stands_a_push_of_20_newton_while_walking():
     run = run_trial(Trial(0.5, 0.0, 0.1, 303, push=20.0))
     assert not run["fell"] and run["arrived"]
@@ -183,6 +198,39 @@ def test_the_thesis_has_21_cases_and_its_table_stands_beside_ours():
     with pytest.raises(SettingsError, match="either a distance, ahead or aside, or an angle"):
         Trial(1.0, 90.0, 0.1, 0)
     assert main(["--distance", "1"]) == 2
+
+
+def test_each_row_of_the_matrix_is_compared_with_what_is_required_of_it(tmp_path, monkeypatch, capsys):
+    trials = matrix_trials(range(1000, 1040))
+    speeds = {name: trial.speed for name, trial in trials}
+    assert len(speeds) == 15 and speeds["360° at 60°/s"] == pytest.approx(math.radians(60.0))
+    measured = {"odometry_error_m": 0.021, "height_range_m": 0.008, "seconds": 9.0, "fell": False, "arrived": True}
+    good = [
+        {
+            "case": name,
+            **vars(trial),
+            **measured,
+            "x_m": trial.distance,
+            "y_m": trial.aside,
+            "turn_deg": trial.angle_deg,
+        }
+        for name, trial in trials
+    ]
+    page = tmp_path / "page.md"
+    page.write_text("<!-- begin: matrix -->\n<!-- end: matrix -->\n")
+
+    def returned(changes):
+        runs = [{**run, **changes.get(index, {})} for index, run in enumerate(good)]
+        monkeypatch.setattr(experiment_cli, "run_matrix", lambda *given: runs)
+        return main(["--matrix", "--write", str(page)])
+
+    pushed = next(index for index, run in enumerate(good) if run["push"])
+    assert returned({pushed: {"fell": True}, pushed + 1: {"fell": True}}) == 0, "95 %"
+    assert "360° at 60°/s" in page.read_text()
+    assert returned({pushed + k: {"fell": True} for k in range(3)}) == 1 and "| falls 2 " in capsys.readouterr().out
+    assert returned({0: {"fell": True}}) == 1
+    assert returned({3: {"y_m": -0.016}}) == 1 and "| aside, mm 15 " in page.read_text()
+    assert returned({40: {"arrived": False}}) == 1 and "| not arrived 0 " in page.read_text()
 
 
 def test_the_bench_measures_every_situation_and_refuses_a_time_of_none(tmp_path, capsys):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Load cells and range sensors of any robot that declares them: what they read, and that they follow the physics."""
+"""Load cells, range sensors and bumpers of any robot that declares them: they read what the physics has."""
 
 from __future__ import annotations
 
@@ -201,6 +201,33 @@ def test_rays_are_even_over_the_cone():
     assert nearest.max() < 4.5 and np.median(nearest) < 2.1
 
 
+def bumped(engine="mujoco", push=(300.0, 0.0, 0.0), box=(0.27, 0.0, 0.2, 1.0, 1.0), **changes):
+    """Return whether the switch at the front of the chassis is pressed, 20 mm from a box."""
+    urdf = tiny_robot.URDF.replace("</robot>", frame("nose", (0.15, 0.0, 0.0)) + "</robot>")
+    profile = tiny_robot.profile(bumpers={"nose": {"radius": 0.2, "force": 5.0, **changes}})
+    simulator = Simulator(urdf, profile, SimulatorConfig(engine=engine, boxes=[box]))
+    simulator.push(push, 100.0, "chassis")
+    for _ in range(100):
+        simulator.step_tick()
+    return simulator.bumper("nose")
+
+
+def test_a_bumper_is_pressed_by_what_is_ahead_of_it_and_by_nothing_else():
+    assert bumped()
+    assert not bumped(push=(0.0, 0.0, 0.0)), "beside the box"
+    assert not bumped(push=(-300.0, 0.0, 0.0), box=(-0.27, 0.0, 0.2, 1.0, 1.0)), "by its back"
+    assert not bumped(push=(50.0, -300.0, 0.0), box=(0.1, -0.27, 1.0, 0.2, 1.0)), "by its side, and friction ahead"
+    assert not bumped(push=(50.0, 0.0, -300.0)), "by the floor"
+    assert not bumped(force=5000.0), "softer than its spring"
+    ahead, aside = ((0.27, y, 0.2, 0.06, 1.0) for y in (0.0, 0.12))
+    assert bumped(radius=0.08, box=ahead) and not bumped(radius=0.08, box=aside)
+
+
+def test_with_bullet_a_bumper_is_pressed_as_well():
+    pytest.importorskip("pybullet", reason="no pybullet: scripts/setup --dev installs it for Python 3.8 to 3.11")
+    assert bumped("bullet") and not bumped("bullet", (0.0, 0.0, 0.0))
+
+
 def test_a_robot_without_them_has_none():
     simulator = Simulator(tiny_robot.URDF, tiny_robot.profile())
     assert simulator.load_cells() == {} == simulator.load_cell_places and not simulator.profile.range_sensors
@@ -213,6 +240,8 @@ def test_what_does_not_fit_is_refused_in_words():
         robot(frames=["a", "left_tip"])
     with pytest.raises(ModelError, match="no link 'ear'"):
         Simulator(URDF, tiny_robot.profile(range_sensors={"ear": SONAR}))
+    with pytest.raises(ModelError, match="no link 'ear'; bumpers of the profile are at links"):
+        Simulator(URDF, tiny_robot.profile(bumpers={"ear": {"radius": 0.1}}))
     with pytest.raises(ProfileError, match="contacts.chassis.load_cells.frames is empty"):
         tiny_robot.profile(contacts=contacts(frames=[]))
     with pytest.raises(ProfileError, match=r"range_sensors.eye.rate is 0; give a number from 0.01 to 100 Hz"):

@@ -14,6 +14,7 @@ import rostest
 from geometry_msgs.msg import PoseStamped, Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import PointCloud, Range
+from std_msgs.msg import Bool
 
 from humanoid_motion.move_joint_node import main as move_joint
 from shellbot_msgs.msg import Mode
@@ -29,6 +30,7 @@ class WalkTest(unittest.TestCase):
         rospy.init_node("walk_test")
         cls.news = threading.Condition()
         cls.truth, cls.odometry, cls.modes, cls.twist = [], [], [], None
+        cls.bumpers = {side: [] for side in "lr"}
         cls.soles, cls.sonars = {"l": [], "r": []}, {"left": [], "right": []}
         cls.subscribers = [
             rospy.Subscriber(name, kind, cls.keep(messages), queue_size=1000)
@@ -37,6 +39,7 @@ class WalkTest(unittest.TestCase):
                 ("odom", Odometry, cls.odometry),
                 ("mode", Mode, cls.modes),
                 *((f"load_cells/{side}_sole", PointCloud, messages) for side, messages in cls.soles.items()),
+                *((f"bumpers/{side}_bumper", Bool, messages) for side, messages in cls.bumpers.items()),
                 *((f"range/sonar_{side}", Range, messages) for side, messages in cls.sonars.items()),
             )
         ]
@@ -78,6 +81,8 @@ class WalkTest(unittest.TestCase):
         self.wait(lambda: all(m and m[-1].header.stamp >= stamp for m in news), "load cells and ranges")
         weight = sum(sum(messages[-1].channels[0].values) for messages in self.soles.values())
         self.assertAlmostEqual(weight, 5.195 * 9.81, delta=3.0)
+        self.wait(lambda: all(self.bumpers.values()), "bumpers")
+        self.assertFalse(any(message.data for messages in self.bumpers.values() for message in messages))
         for side, messages in self.sonars.items():
             self.assertEqual(messages[-1].header.frame_id, f"sonar_{side}")
             self.assertAlmostEqual(messages[-1].range, 1.5 - self.place.x - 0.03, delta=0.04)

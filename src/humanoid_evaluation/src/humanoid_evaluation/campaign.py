@@ -59,9 +59,16 @@ def run_campaign(
     EvaluationError
         If the journal is none of this campaign and code, or cannot be written.
     """
-    trials = campaign_trials(seeds, engines)
+    name = f"humanoid campaign in {', '.join(engines)}"
+    return run_all(name, campaign_trials(seeds, engines), jobs, file, scheduler)
+
+
+def run_all(
+    name: str, trials: Sequence[Tuple[str, Trial]], jobs: int, file: Optional[Path], scheduler: str
+) -> List[Run]:
+    """Carry out the trials of an experiment, each with its case, as `run_campaign`; the case is in each result."""
     labelled = [(f"{case} {trial.seed}", trial) for case, trial in trials]
-    with Journal.beside(file, f"humanoid campaign in {', '.join(engines)}") as journal:
+    with Journal.beside(file, name) as journal:
         rows = map_jobs(run_trial, labelled, jobs, pool_of(scheduler), journal)
         runs = [{"case": case, **row} for (case, _), row in zip(trials, rows)]
         if file is not None:

@@ -12,6 +12,7 @@ from typing import Any, Dict, Optional, Sequence
 from humanoid_evaluation.calibrate import calibrate
 from humanoid_evaluation.campaign import campaign_table, run_campaign
 from humanoid_evaluation.get_up import Fall, run_get_up, summarise_get_up
+from humanoid_evaluation.matrix import matrix_holds, matrix_table, run_matrix
 from humanoid_evaluation.summary import summarise
 from humanoid_evaluation.trial import Trial, run_trial
 from shellbot_common import SettingsError
@@ -33,13 +34,19 @@ def _run(options: argparse.Namespace) -> int:
         say(markdown_table(rows))
         say(f"odometry_scale: {scale:.4f}")
         return 0
+    file = Path(options.json) if options.json else None
     if options.campaign:
-        file = Path(options.json) if options.json else None
         results = run_campaign(seeds, options.jobs, file, options.scheduler, options.simulator)
         say(campaign_table(results))
         if options.write:
             write_between_markers(Path(options.write), "campaign", campaign_table(results))
         return int(any(run["fell"] for run in results))
+    if options.matrix:
+        results = run_matrix(seeds, options.jobs, file, options.scheduler)
+        say(matrix_table(results))
+        if options.write:
+            write_between_markers(Path(options.write), "matrix", matrix_table(results))
+        return int(not matrix_holds(results))
     if options.get_up:
         if options.simulator != ["mujoco"]:
             names = " ".join(options.simulator)
@@ -116,7 +123,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--get-up", action="store_true", help="push it over, from any side, and let it get up")
     parser.add_argument("--calibrate", action="store_true", help="odometry_scale of walk.yaml; --seeds 100:106")
     parser.add_argument("--campaign", action="store_true", help="the thesis's 9 + 12 cases; --json FILE resumes")
-    parser.add_argument("--write", metavar="PAGE", help="with --campaign: put the tables between the page's markers")
+    parser.add_argument("--matrix", action="store_true", help="all rows of config/matrix.yaml; --json FILE resumes")
+    parser.add_argument("--write", metavar="PAGE", help="with --campaign, --matrix: put tables between its markers")
     parser.add_argument("--json", metavar="FILE", help="write runs and summary there")
     add_workers(parser)
     add_seeds(parser, "7", "friction, mass, sensor noise")

@@ -140,9 +140,9 @@ class BodyModel:
     Raises
     ------
     InvalidUrdfError
-        If the text is no usable URDF.
+        If the text is no usable URDF, or lacks a sole.
     KeyError
-        If a joint or sole does not exist.
+        If a joint does not exist.
     """
 
     def __init__(self, urdf_text: str, joint_names: Sequence[str], soles: Sequence[str]) -> None:
@@ -169,7 +169,8 @@ class BodyModel:
         for row in reversed(range(len(ordered))):
             if parent[row] >= 0:
                 subtree_mass[parent[row]] += subtree_mass[row]
-        fixed = [by_child[sole] for sole in soles]
+        self._by_child = by_child
+        fixed = [self.link_joint(sole) for sole in soles]
         sole_link = np.array([at[joint.parent] for joint in fixed])
         sole = np.array([joint.origin for joint in fixed])
         frames = order, parent, origins[:, :3, :3].copy(), origins[:, :3, 3].copy(), axis
@@ -182,6 +183,15 @@ class BodyModel:
 
         #: x0, x1, y0, y1 of the first sole in its frame, m: the floor plan of the foot's collision box
         self.sole_rectangle = _sole_rectangle(urdf_text, fixed[0].parent)
+
+    def link_joint(self, link: str) -> Joint:
+        """Return the joint that a link hangs on; raises InvalidUrdfError for a link that is not there."""
+        if link not in self._by_child:
+            raise InvalidUrdfError(
+                f"the robot description has no link '{link}', which the profile has as sole or inertial unit; add it "
+                "to the one, or take it out of the other"
+            )
+        return self._by_child[link]
 
     def posture(self, q: np.ndarray) -> Posture:
         """Return frames and centres of mass at joint angles (n,), rad."""

@@ -32,8 +32,11 @@ def backwards(dcm_end: np.ndarray, first: np.ndarray, last: np.ndarray, duration
     """Return the DCM at the start of a time in which the centre of pressure runs evenly from `first` to `last`."""
     if duration <= 0.0:
         return dcm_end.copy()
-    lag = (last - first) / (duration * omega)
-    return first + lag + math.exp(-omega * duration) * (dcm_end - last - lag)
+    decay, dcm = math.exp(-omega * duration), np.empty(2)
+    for k in range(2):
+        lag = (last[k] - first[k]) / (duration * omega)
+        dcm[k] = first[k] + lag + decay * (dcm_end[k] - last[k] - lag)
+    return dcm
 
 
 @kernel

@@ -54,8 +54,7 @@ class WalkingEngine:
         self._ahead = self._p.zmp_ahead - float(self._body.model.posture(self._body.rest).com[0])
         self._base_height = self._p.hip_height - float(self._body.legs[LEFT].hip[2])
         self._heading = heading
-        joints = self._body.model.joints.values()
-        self._imu = next((joint.origin[:3, 3].copy() for joint in joints if joint.child == profile.imu), np.zeros(3))
+        self._imu = self._body.model.link_joint(profile.imu).origin[:3, 3].copy() if profile.imu else np.zeros(3)
         self.reset()
 
     def reset(self) -> None:
@@ -201,9 +200,7 @@ class WalkingEngine:
     def _correct(self, plan: PlannedInstant, lean: np.ndarray) -> None:
         """Set the centre of pressure, and shift the next foothold by what it cannot correct."""
         stepping = self._stepping
-        dcm = self._observer.dcm - lean
-        self._error = dcm - plan.dcm
-        requested = plan.zmp + (1.0 + self._p.dcm_gain) * self._error
+        dcm, self._error, requested = self._observer.request(plan.dcm, plan.zmp, lean, self._p.dcm_gain)
         self._pressure = self._soles.within(requested, stepping.feet, stepping.carries, stepping.support)
         stepping.correct(dcm, self._pressure, plan, self._omega)
 

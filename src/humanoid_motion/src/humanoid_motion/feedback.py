@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Tuple
 
 import numpy as np
 
@@ -23,6 +24,17 @@ def _observe(place, velocity, measured, pressure, omega, dt):  # type: ignore[no
         error = measured[k] - place[k]
         place[k] += _PLACE_GAIN * error
         velocity[k] += _SPEED_GAIN * error
+
+
+@kernel
+def _request(place, velocity, lean, planned_dcm, planned_pressure, omega, gain):  # type: ignore[no-untyped-def]
+    """Return what `ComObserver.request` does."""
+    dcm, error, pressure = np.empty(2), np.empty(2), np.empty(2)
+    for k in range(2):
+        dcm[k] = place[k] + velocity[k] / omega - lean[k]
+        error[k] = dcm[k] - planned_dcm[k]
+        pressure[k] = planned_pressure[k] + (1.0 + gain) * error[k]
+    return dcm, error, pressure
 
 
 class ComObserver:
@@ -50,10 +62,24 @@ class ComObserver:
             self.place, self._started = measured.copy(), True
         _observe(self.place, self.velocity, measured, pressure, self._omega, dt)
 
-    @property
-    def dcm(self) -> np.ndarray:
-        """The measured DCM, (2,), m."""
-        return np.asarray(self.place + self.velocity / self._omega)
+    def request(
+        self, planned_dcm: np.ndarray, planned_pressure: np.ndarray, lean: np.ndarray, gain: float
+    ) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the measured DCM, its error, and the centre of pressure that corrects it, (2,) each, m.
+
+        Parameters
+        ----------
+        planned_dcm, planned_pressure : (2,) arrays
+            On a floor without slope, as what is returned; odometry frame, m.
+        lean : (2,) array
+            How far a slope moves the centre of pressure downhill, m.
+        gain : float
+            Of the centre of pressure on the error, beyond 1.
+        """
+        dcm, error, pressure = _request(
+            self.place, self.velocity, lean, planned_dcm, planned_pressure, self._omega, gain
+        )
+        return dcm, error, pressure
 
 
 @kernel

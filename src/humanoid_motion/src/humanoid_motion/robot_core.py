@@ -21,6 +21,7 @@ from shellbot_common import TICK, RobotProfile, package_file
 _FADE = 0.5  # s in which the command goes over to the engine's
 _WARM_UP = 80  # ticks: some steps
 _POSE_SPEED = 0.3  # fraction of the maximum speed
+_BEHIND = 0.03  # rad beyond the angle at which a servo has its full effort: it cannot bring the joint there
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ class HumanoidCore:
         self.falls.reset()
         self._mode, self._pose = "engine", ""
         self._command: Optional[np.ndarray] = None
+        self._measured = np.zeros(len(self._profile.joints))
         self._fade: Tuple[np.ndarray, float] = (np.zeros(0), 0.0)
 
     def warm_up(self) -> None:
@@ -199,7 +201,7 @@ class HumanoidCore:
         else:
             self.engine.observe(feedback)
             command = self._posed()
-        self._command = command
+        self._command, self._measured = command, feedback.q
         return command
 
     def _posed(self) -> np.ndarray:
@@ -226,6 +228,13 @@ class HumanoidCore:
         part = left / _FADE
         return command + part * part * (3.0 - 2.0 * part) * (former - command)
 
+    def _behind(self) -> str:
+        """Return a sentence on the joints that all of their effort does not bring to the command; empty without."""
+        assert self._command is not None
+        late = np.abs(self._command - self._measured) > self.engine.most_offset + _BEHIND
+        names = ", ".join(name for name, is_late in zip(self._profile.joint_names, late) if is_late)
+        return f" Behind with full effort, blocked or too weak: {names}." if names else ""
+
     @property
     def has_fallen(self) -> bool:
         """Whether the robot falls or lies."""
@@ -240,8 +249,7 @@ class HumanoidCore:
             what = f"the pose {self._pose}" if self._pose else "the joint targets"
             if self._motion.is_moving:
                 return Status("pose", self._pose or "pose", f"It goes to {what}.")
-            return Status(
-                "pose", "pose", f"It holds {what} and does not balance; stand, or cmd_vel, lets it walk again."
-            )
+            text = f"It holds {what} and does not balance; stand, or cmd_vel, lets it walk again.{self._behind()}"
+            return Status("pose", "pose", text)
         mode = self.engine.state().mode
         return Status(mode, mode, {"stand": "It stands and obeys cmd_vel.", "walk": "It walks."}[mode])

@@ -22,7 +22,9 @@ from shellbot_common import TICK
 
 _AHEAD = 4  # steps that the plan looks ahead
 _SWING_SPEED = 1.6  # m/s
-_FREE = 0.1  # part of the swing from which on an error at its end can be urgent
+# part of the swing from which on an error at its end can be urgent: before, the pressure has just come from the other
+# foot, and what it could not yet do is no push
+_FREE = 0.1
 _CALM = 0.08  # s before the landing, from which on only a large error moves the foothold
 _SHIFT_CHANGE, _TIME_CHANGE = 0.012, 0.02  # m and s a tick
 # at a goal: time until the soles rest, s, what may be left, m and rad, and how often it steps once more
@@ -55,6 +57,24 @@ def _planned(  # type: ignore[no-untyped-def]
             centre = moved(centre, step_of(twist, side, later[0]))
             zmps[row] = zmp_of(foothold(centre, side, distance, behind), side, aim[0], aim[1])
     return instant(now[0], now[1], now[2], zmps, later[0], later[1], omega)
+
+
+@kernel
+def _corrected(  # type: ignore[no-untyped-def]
+    shift, dcm, pressure, planned_dcm, planned_pressure, yaw, omega, left, is_free, gains, bands, limits
+):
+    """Move the shift (2,) of the foothold; return whether the error is urgent, and what of it is so, ahead and aside.
+
+    `gains` are those of pressure and foothold, `bands` the dead bands of foothold and time, `limits` of the shift those
+    ahead, aside and, for an urgent error, aside.
+    """
+    at_end = error_at_end(dcm, pressure, planned_dcm, planned_pressure, yaw, omega, gains[0], left)
+    urgent = beyond_band(at_end, bands[1])
+    is_urgent = is_free and (urgent[0] != 0.0 or urgent[1] != 0.0)
+    if is_urgent or left > _CALM:
+        most = limits[0], limits[2] if is_urgent else limits[1]
+        shift += foothold_change(beyond_band(at_end, bands[0]), shift, gains[1], most, _SHIFT_CHANGE)
+    return is_urgent, urgent[0], urgent[1]
 
 
 class Stepping:
@@ -97,6 +117,9 @@ class Stepping:
         self._shift, self._from = np.zeros(2), np.zeros(2)
         self._foothold = np.zeros(3)  # of the swing foot in this tick
         self._nominal = parameters.step_time
+        p = parameters
+        gains, bands = (p.dcm_gain, p.step_gain), (p.step_dead_band, p.time_dead_band)
+        self._correction = gains, bands, (*p.step_limits, p.urgent_aside)
         self._corrections = -1  # steps taken once more at the goal; -1: it rests there, or has none
         self._swing = SwingFoot(self.feet[RIGHT], _SWING_SPEED)
 
@@ -298,20 +321,14 @@ class Stepping:
         p, left = self._p, self.step_time - self.time
         if not self.is_walking or self._is_last or left <= p.fixed_time:
             return
-        yaw = self.feet[self.support, 2]
-        at_end = error_at_end(dcm, pressure, plan.dcm, plan.zmp, yaw, omega, p.dcm_gain, left)
-        urgent = beyond_band(at_end, p.time_dead_band)
-        # before, the pressure has just come from the other foot, and what it could not yet do is no push
-        is_urgent = self.fraction > _FREE and (urgent[0] != 0.0 or urgent[1] != 0.0)
-        if left <= _CALM and not is_urgent:
-            return
-        limits = (p.step_limits[0], p.urgent_aside if is_urgent else p.step_limits[1])
-        beyond = beyond_band(at_end, p.step_dead_band)
-        self._shift += foothold_change(beyond, self._shift, p.step_gain, limits, _SHIFT_CHANGE)
+        yaw, is_free = self.feet[self.support, 2], self.fraction > _FREE
+        is_urgent, ahead, aside = _corrected(
+            self._shift, dcm, pressure, plan.dcm, plan.zmp, yaw, omega, left, is_free, *self._correction
+        )
         if is_urgent:
             earlier, later = p.time_limits
             lead, nominal = turned(dcm - pressure, -yaw), max(self._nominal - self.time, 0.0)
-            time = self.time + remaining_time(urgent, lead, left, nominal, omega, p.time_weight)
+            time = self.time + remaining_time(np.array([ahead, aside]), lead, left, nominal, omega, p.time_weight)
             time = clamped(time, self.step_time - _TIME_CHANGE, self.step_time + _TIME_CHANGE)
             self.step_time = clamped(
                 time, max(self._nominal - earlier, self.time + p.fixed_time), self._nominal + later

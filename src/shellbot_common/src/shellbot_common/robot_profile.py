@@ -125,6 +125,14 @@ class RangeSensor(Settings):
 
 
 @dataclass(frozen=True)
+class Bumper(Settings):
+    """A switch that is pressed by what pushes against the x axis of its link, which is fixed to one with a shape."""
+
+    radius: float = number(0.0001, 100.0, "m")  #: What touches closer to the link's origin than this presses it, m
+    force: float = number(0.0, 1e6, "N", default=1.0)  #: From this on it is pressed, N
+
+
+@dataclass(frozen=True)
 class Contact(Settings):
     """How the robot is meant to touch the ground with a link, which may be a frame without mass."""
 
@@ -160,6 +168,7 @@ class RobotProfile(Settings, error=ProfileError):
     contacts: Mapping[str, Contact] = field(default_factory=dict)
     imu: str = ""  #: Link of the inertial unit; empty: at the root link
     range_sensors: Mapping[str, RangeSensor] = field(default_factory=dict)  #: Link to its sensor
+    bumpers: Mapping[str, Bumper] = field(default_factory=dict)  #: Link to its switch
     #: Patterns of links that do not collide, see `excluded_pairs`
     collision_exclusions: Tuple[Tuple[str, str], ...] = ()
     #: Builds of the robot; empty in the profile of one of them

@@ -13,6 +13,7 @@ import numpy as np
 from shellbot_common import TICK, RobotProfile
 from shellbot_common.view import View
 
+from .bumper import BumperSwitch
 from .config import SimulatorConfig, load_config
 from .engine import create_engine
 from .errors import ModelError, ObstacleError, SimulationDivergedError
@@ -318,6 +319,10 @@ class Simulator:
         """Return the present reading of the range sensor at a link, m (infinite: nothing; minus infinite: too near)."""
         return self._ranges[link].read(self.data, self._seed, self._ticks)
 
+    def bumper(self, link: str) -> bool:
+        """Return whether the bumper at a link is pressed now."""
+        return self._bumpers[link].is_pressed(self.data, self._snapshot)
+
     def state(self) -> SimState:
         """Return a snapshot of the present tick."""
         data = self.data
@@ -488,6 +493,7 @@ class Simulator:
             link: RangeCone(self.model, self.config.boxes, link, sensor, index, self.config.range_std)
             for index, (link, sensor) in enumerate(self.profile.range_sensors.items())
         }
+        self._bumpers = {link: BumperSwitch(self.model, link, one) for link, one in self.profile.bumpers.items()}
         self._engine = create_engine(self.config.engine, self.model, self.data, self._ground)
 
     def _exchange_world(self, obstacles: Dict[str, Obstacle], new: str = "") -> None:

@@ -8,7 +8,7 @@ from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState, PointCloud, Range
-from std_msgs.msg import Float32
+from std_msgs.msg import Bool, Float32
 
 from shellbot_common import TICK
 from shellbot_common.publisher_node import Publisher
@@ -25,7 +25,7 @@ _KEPT = 100  # messages for a node that is late: a recording of a fast simulatio
 
 
 class StatePublisher:
-    """Clock, joint states, IMU, load cells, ranges, ground truth and the achieved real-time factor.
+    """Clock, joint states, IMU, load cells, ranges, bumpers, ground truth and the achieved real-time factor.
 
     Parameters
     ----------
@@ -58,6 +58,9 @@ class StatePublisher:
             (link, sensor, round(1.0 / (sensor.rate * TICK)), Publisher(f"range/{link}", Range, queue_size=_KEPT))
             for link, sensor in simulator.profile.range_sensors.items()
         ]
+        self._bumpers = [
+            (link, Publisher(f"bumpers/{link}", Bool, queue_size=_KEPT)) for link in simulator.profile.bumpers
+        ]
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._factor = Publisher("~real_time_factor", Float32, queue_size=1)
         self._next_diagnostics = 0.0
@@ -83,6 +86,9 @@ class StatePublisher:
         for link, sensor, period, publisher in self._ranges:
             if state.tick % period == 0 and publisher.get_num_connections():
                 publisher.publish(convert.range_message(self._simulator.range(link), sensor, stamp, link))
+        for link, publisher in self._bumpers:
+            if publisher.get_num_connections():
+                publisher.publish(self._simulator.bumper(link))
         self._stamp = stamp
         self._state = state
 
