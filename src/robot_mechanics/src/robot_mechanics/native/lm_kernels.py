@@ -25,23 +25,6 @@ _MOST_CURVATURE = 0.75  # of |d1|, that |d2| may have at most (the criterion of 
 
 
 @scalar_kernel
-def is_pose(T):
-    """Return whether T (4, 4) is finite, its rotation one within 1e-6, and its last row 0, 0, 0, 1."""
-    if not (T[3, 0] == 0.0 and T[3, 1] == 0.0 and T[3, 2] == 0.0 and T[3, 3] == 1.0):
-        return False
-    for r in range(3):
-        if not abs(T[r, 3]) < math.inf:
-            return False
-        for c in range(r + 1):
-            product = T[r, 0] * T[c, 0] + T[r, 1] * T[c, 1] + T[r, 2] * T[c, 2]
-            if not abs(product - (1.0 if r == c else 0.0)) < 1e-6:
-                return False
-    x, y = T[0], T[1]
-    turned = T[2, 0] * (x[1] * y[2] - x[2] * y[1]) + T[2, 1] * (x[2] * y[0] - x[0] * y[2])
-    return turned + T[2, 2] * (x[0] * y[1] - x[1] * y[0]) > 0.0
-
-
-@scalar_kernel
 def rotation_error(target, pose, error):
     """Write log(R* R') into error[3:6], for poses (3, 4); return its angle in rad. Exact up to half a turn."""
     trace = 0.0
