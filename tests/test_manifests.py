@@ -134,7 +134,9 @@ def test_packages_and_wheels_have_one_version():
     found = {
         version: str(file.relative_to(SOURCE))
         for file in files
-        for version in re.findall(r'\bversion(?:>| ?= ?")(\d[^<"]*)[<"]', file.read_text(encoding="utf-8"))
+        for version in re.findall(
+            r'(?:<version>|(?<!<\?xml )\bversion ?= ?")([^<"]+)', file.read_text(encoding="utf-8")
+        )
     }
     assert len(found) == 1, found
 
