@@ -45,14 +45,6 @@ def write_free(rows: int, floor: float = 0.0) -> List[str]:
     return [f"g{r} = {FREE!r}*(1.0 - w{r})" + (f" + {floor!r}" if floor else "") for r in range(rows)]
 
 
-def write_solve3() -> List[str]:
-    """Return statements for y0..y2 of the symmetric 3x3 system by cofactors, still to be multiplied by `det`.
-
-    So J' y is computed while the processor divides.
-    """
-    return [*_cofactors(), *write_product("e", "y")]
-
-
 def _cofactors() -> List[str]:
     return [
         *(f"d{r} = (a{r}_{r} + g{r}) + lam" for r in range(3)),
