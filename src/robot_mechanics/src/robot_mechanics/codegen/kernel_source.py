@@ -16,8 +16,8 @@ from robot_mechanics.codegen.inverse_source import Source, inverse_source
 from robot_mechanics.codegen.options import KernelOptions
 from robot_mechanics.models.parameters import ChainParameters
 
-# Moving joints up to which each kernel is straight-line source (clik only in the part that is fk_jacobian). That is 2 to 5 times faster than tables, but
-# compiles in proportion to its length, about 2 ms a statement, and no kernel shall need more than 2 s.
+# Moving joints up to which each kernel is straight-line source (of clik: its fk_jacobian). That is 2 to 5 times faster
+# than tables, but compiles in proportion to its length, about 2 ms a statement, and no kernel shall need more than 2 s.
 LONGEST = {
     "fk": 12,
     "jacobian": 12,
