@@ -202,7 +202,7 @@ class _Progress(event.Listener):
 
     def on_start(self, event: Any) -> None:
         """See whether a kernel of ours is compiled."""
-        ours = _OURS in event.data["dispatcher"].py_func.__dict__
+        ours = hasattr(getattr(event.data.get("dispatcher"), "py_func", None), _OURS)
         if ours and not self.said and (sys.stderr.isatty() or "ipykernel" in sys.modules):
             self.said = True
             sys.stderr.write(f"{_PACKAGE}: compiling kernels, some seconds, once per machine and robot\n")
