@@ -94,7 +94,7 @@ def test_a_terminal_says_why_a_first_call_takes_long(tmp_path):
     (package / "users.py").write_text("import numba\n@numba.njit\ndef g(x):\n    return x\n")
     environment = dict(os.environ, PYTHONPATH=f"{tmp_path}{os.pathsep}{PACKAGE.parent}", NUMBA_CACHE_DIR=str(tmp_path))
 
-    def said(code):
+    def lines_of(code):
         leader, follower = pty.openpty()
         command = [sys.executable, "-c", code]
         subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=follower, check=True)
@@ -108,9 +108,9 @@ def test_a_terminal_says_why_a_first_call_takes_long(tmp_path):
         return text.count(b"compiling kernels")
 
     users = "import robot_mechanics.native.jit, small.users; small.users.g(1.0)"
-    assert said(users) == 0
-    assert said(RUN) == 1  # two kernels, one line
-    assert said(RUN) == 0
+    assert lines_of(users) == 0
+    assert lines_of(RUN) == 1  # two kernels, one line
+    assert lines_of(RUN) == 0
 
 
 @pytest.mark.jit

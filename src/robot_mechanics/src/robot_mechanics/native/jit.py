@@ -198,13 +198,13 @@ def _compiled(function: Callable[..., Any], *signature: str, **options: Any) -> 
 class _Progress(event.Listener):
     """Says in a terminal or notebook, once in a process, why a first call takes seconds; not where the cache serves."""
 
-    said = False
+    reported = False
 
     def on_start(self, event: Any) -> None:
         """See whether a kernel of ours is compiled."""
         ours = hasattr(getattr(event.data.get("dispatcher"), "py_func", None), _OURS)
-        if ours and not self.said and (sys.stderr.isatty() or "ipykernel" in sys.modules):
-            self.said = True
+        if ours and not self.reported and (sys.stderr.isatty() or "ipykernel" in sys.modules):
+            self.reported = True
             sys.stderr.write(f"{_PACKAGE}: compiling kernels, some seconds, once per machine and robot\n")
 
     def on_end(self, event: Any) -> None:
