@@ -129,6 +129,18 @@ def test_manifests_name_no_library_that_is_not_imported():
     assert not unused, "declared, but nothing imports it:\n" + "\n".join(unused)
 
 
+def test_packages_and_wheels_have_one_version():
+    files = [*SOURCE.glob("*/package.xml"), *SOURCE.glob("*/setup.py"), *SOURCE.glob("*/pyproject.toml")]
+    found = {
+        version: str(file.relative_to(SOURCE))
+        for file in files
+        for version in re.findall(
+            r'(?:<version>|(?<!<\?xml )\bversion ?= ?")([^<"]+)', file.read_text(encoding="utf-8")
+        )
+    }
+    assert len(found) == 1, found
+
+
 def test_manifests_name_an_author_and_no_address_that_does_not_exist():
     roots = {package: ElementTree.parse(str(SOURCE / package / "package.xml")).getroot() for package in PACKAGES}
     assert not [package for package, root in roots.items() if not root.findtext("author")], "without <author>"

@@ -1,18 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Read by catkin_python_setup, which knows no pyproject.toml; pip takes everything else from there."""
+"""Version and packages, for catkin_python_setup, which knows no pyproject.toml, and for pip."""
 
-from setuptools import setup
+from setuptools import find_packages, setup
 
-PACKAGES = [
-    "robot_mechanics",
-    "robot_mechanics.codegen",
-    "robot_mechanics.dynamics",
-    "robot_mechanics.inverse",
-    "robot_mechanics.models",
-    "robot_mechanics.motion",
-    "robot_mechanics.native",
-    "robot_mechanics.trajectories",
-    "robot_mechanics.workspace",
-]
-EXAMPLES = {"robot_mechanics.models": ["examples/*.*"]}
-setup(name="robot-mechanics", version="0.1.0", packages=PACKAGES, package_dir={"": "src"}, package_data=EXAMPLES)
+setup(
+    name="robot-mechanics",
+    version="0.1.0",
+    packages=find_packages("src"),
+    package_dir={"": "src"},
+    package_data={"robot_mechanics.models": ["examples/*.*"]},
+)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 import sys
 import time
@@ -85,6 +86,31 @@ def test_read_only_copy_uses_the_named_folder_then_the_users(tmp_path):
     named, _ = run(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "named"))
     assert named[2].startswith(str(tmp_path / "named"))
     assert run(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "named"))[0][1] == "1"
+
+
+@pytest.mark.jit
+def test_a_terminal_says_why_a_first_call_takes_long(tmp_path):
+    package = make_package(tmp_path)
+    (package / "users.py").write_text("import numba\n@numba.njit\ndef g(x):\n    return x\n")
+    environment = dict(os.environ, PYTHONPATH=f"{tmp_path}{os.pathsep}{PACKAGE.parent}", NUMBA_CACHE_DIR=str(tmp_path))
+
+    def lines_of(code):
+        leader, follower = pty.openpty()
+        command = [sys.executable, "-c", code]
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=follower, check=True)
+        os.close(follower)
+        text = b""
+        try:
+            while True:
+                text += os.read(leader, 4096)
+        except OSError:  # all is read
+            os.close(leader)
+        return text.count(b"compiling kernels")
+
+    users = "import robot_mechanics.native.jit, small.users; small.users.g(1.0)"
+    assert lines_of(users) == 0
+    assert lines_of(RUN) == 1  # two kernels, one line
+    assert lines_of(RUN) == 0
 
 
 @pytest.mark.jit

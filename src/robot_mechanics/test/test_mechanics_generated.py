@@ -185,7 +185,7 @@ def test_other_types_are_a_type_error_instead_of_a_silent_compilation():
 
 
 @pytest.mark.jit
-@pytest.mark.parametrize("name", ["fk", "clik"])
+@pytest.mark.parametrize("name", ["fk", "ik"])
 def test_only_straight_line_kernels_go_without_reference_counts(name):
     for n, counts in ((4, False), (2 * LONGEST[name] + 4, True)):  # the tables' work memory needs numba's runtime
         kernel_of = getattr(random_chain(np.random.default_rng(n), n).compile(), name)
@@ -246,6 +246,25 @@ def test_clik_follows_a_moving_target():
         compiled.clik(task, q, dt)
     compiled.fk(q, T)
     np.testing.assert_allclose(T[:2, 3], task[0, :2], atol=1e-8)
+
+
+@pytest.mark.parametrize("n", [4, 2 * LONGEST["fk_jacobian"]])
+def test_clik_is_the_damped_step_for_chains_of_any_length(n, rng):
+    chain, dt = random_chain(rng, n), 0.01
+    compiled = chain.compile()
+    for k in range(20):
+        q = rng.uniform(-1.0, 1.0, chain.n)
+        x, J = chain.fk(q)[:3, 3], chain.jacobian(q)[:3]
+        task = np.array([x + 0.1 * rng.normal(size=3), rng.normal(size=3), rng.uniform(1.0, 50.0, 3)])
+        counts = np.arange(3) != k % 4
+        v = (task[1] + task[2] * (task[0] - x))[counts]
+        J, away = J[counts], np.linalg.norm((task[0] - x)[counts])
+        expected = q + dt * J.T @ np.linalg.solve(J @ J.T + 1e-8 * np.eye(len(J)), v)
+        task[0, ~counts] = math.nan
+        assert compiled.clik(task, q, dt) == pytest.approx(away, abs=1e-12)
+        np.testing.assert_allclose(q, expected, rtol=1e-10, atol=1e-12)
+    with pytest.raises(ShapeError, match="dt"):
+        compiled.clik(task, q, math.nan)
 
 
 # ------------------------------------------------------------------------------------------------ files

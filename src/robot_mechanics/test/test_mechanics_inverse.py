@@ -20,6 +20,7 @@ from robot_mechanics.inverse.target import read_target
 from robot_mechanics.motion.rotations import (
     quaternion_from_rotation,
     rotation_about,
+    rotation_from_quaternion,
     rotation_from_rpy,
     rpy_from_rotation,
 )
@@ -420,6 +421,31 @@ def test_other_bad_input():
 def test_settings_out_of_range(make):
     with pytest.raises(InvalidConfigError, match="expected"):
         make()
+
+
+def test_orientations_are_read_as_the_functions_of_motion_compute_them(kernels, rng):
+    for k in range(200):
+        p, rpy = rng.uniform(-1.0, 1.0, 3), rng.uniform(-4.0, 4.0, 3)
+        quaternion = rng.normal(size=4)
+        quaternion /= np.linalg.norm(quaternion)
+        R, free = rotation_from_rpy(*rpy), k % 3
+        partly, held = rpy.copy(), rpy.copy()
+        partly[free], held[free] = math.nan, 0.0
+        rows = np.ones(6)
+        rows[3 + free] = 0.0
+        for target, expected, counts in (
+            ([*p, *rpy], R, np.ones(6)),
+            ((p, rpy), R, np.ones(6)),
+            ((p, R), R, np.ones(6)),
+            ([*p, *quaternion], rotation_from_quaternion(*quaternion), np.ones(6)),
+            ((list(p), tuple(quaternion)), rotation_from_quaternion(*quaternion), np.ones(6)),
+            ((p, partly), rotation_from_rpy(*held), rows),
+            ((p, np.full((3, 3), math.nan)), np.eye(3), [1, 1, 1, 0, 0, 0]),
+            (p, np.eye(3), [1, 1, 1, 0, 0, 0]),
+        ):
+            pose, found = read_target(target)
+            np.testing.assert_allclose(pose, np.column_stack([expected, p]), atol=1e-15, rtol=0, err_msg=str(target))
+            np.testing.assert_array_equal(found, counts, err_msg=str(target))
 
 
 def test_a_quaternion_that_is_a_little_too_long_is_the_rotation_it_means():

@@ -17,7 +17,6 @@ from shellbot_kinematics import (
     Frame,
     ShellbotModel,
     _free_fan,
-    _kernels,
     _limb_lm,
     _limb_rules,
     _lower_leg,
@@ -238,7 +237,7 @@ def test_driven_joints_of_every_variant(variant, n):
 
 @pytest.mark.jit
 def test_every_kernel_is_compiled():
-    concepts = (_kernels, angles, _planar, _lower_leg, _upper_leg, _sphere, _free_fan, _limb_lm, _limb_rules, _tick)
+    concepts = (angles, _planar, _lower_leg, _upper_leg, _sphere, _free_fan, _limb_lm, _limb_rules, _tick)
     plain = [
         item
         for module in concepts

@@ -13,7 +13,8 @@ from scipy.optimize import minimize
 
 import shellbot_description as description
 from robot_mechanics.errors import ShapeError, UnknownNameError
-from shellbot_kinematics import LIMBS, Frame, LegBranch, ShellbotModel, _kernels, foot_branches, solve_limb
+from shellbot_kinematics import LIMBS, Frame, LegBranch, ShellbotModel, foot_branches, solve_limb
+from shellbot_kinematics._lower_leg import lower_jacobian, lower_rates, lower_tip
 
 FOOT, SPHERE = Frame.FOOT, Frame.SPHERE_CENTRE
 LOWER, UPPER = LIMBS[:6], LIMBS[6:]
@@ -85,11 +86,11 @@ def test_kernels_jitted_and_interpreted(model, rng, kernels):
     chain = model.chain("lower_5", FOOT)
     for q in rng.uniform(chain.lower, chain.upper, (20, 4)):
         p = chain.fk(q)[:3, 3]
-        np.testing.assert_allclose(_kernels.lower_tip(model.legs[4], 0, q), p, atol=1e-14)
+        np.testing.assert_allclose(lower_tip(model.legs[4], 0, 0, q, 0), p, atol=1e-14)
         result = solve_limb(model, "lower_5", FOOT, p, fan_position=q[0], seed=q)
         np.testing.assert_allclose(result.q, q, atol=1e-5)
         J = np.empty((3, 4))
-        _kernels.lower_jacobian(model.legs[4], 0, q, J)
+        lower_jacobian(model.legs[4], 0, 0, q, 0, J)
         np.testing.assert_allclose(J, chain.jacobian(q)[:3], atol=1e-14)
 
 
@@ -100,9 +101,9 @@ def test_rates_undo_the_jacobian(model, rng, tip, kernels):
         q = np.array([-0.4, 0.5, -0.3, 1.7])
         rates = rng.normal(size=4)
         J = np.empty((3, 4))
-        _kernels.lower_jacobian(model.legs[limb], tip, q, J)
+        lower_jacobian(model.legs[limb], 0, tip, q, 0, J)
         dq = np.array([rates[0], 0.0, 0.0, 0.0])
-        _kernels.lower_rates(model.legs[limb], tip, q, rates[0], *(J @ rates), dq)
+        lower_rates(model.legs[limb], 0, tip, q, 0, rates[0], *(J @ rates), dq)
         np.testing.assert_allclose(dq, rates, atol=1e-9)
 
 
@@ -110,7 +111,7 @@ def test_rates_stay_bounded_when_stretched(model):
     g, q, dq = model.legs[0], np.zeros(4), np.zeros(4)
     for bend in (0.0, 1e-9, 1e-3, 0.03):
         q[3] = bend
-        _kernels.lower_rates(g, 0, q, 0.0, 0.1, 0.1, 0.1, dq)
+        lower_rates(g, 0, 0, q, 0, 0.0, 0.1, 0.1, 0.1, dq)
         assert np.isfinite(dq).all() and np.abs(dq).max() < 100.0
 
 
@@ -192,7 +193,7 @@ def test_axes_may_point_the_other_way(urdf, joint, rng):
         np.testing.assert_allclose(result.q, q, atol=1e-5)
         if frame == FOOT:
             J = np.empty((3, 4))
-            _kernels.lower_jacobian(other.legs[1], 0, q, J)
+            lower_jacobian(other.legs[1], 0, 0, q, 0, J)
             np.testing.assert_allclose(J, chain.jacobian(q)[:3], atol=1e-13)
 
 

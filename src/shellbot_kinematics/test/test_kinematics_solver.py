@@ -435,8 +435,8 @@ def test_six_fold_symmetry(solver, stand):
 def test_cache_goes_elsewhere_when_the_source_is_read_only(tmp_path):
     """A private copy of the package, without right to write beside it, is compiled into NUMBA_CACHE_DIR."""
     code = (
-        "import os; from shellbot_kinematics import _kernels; print(_kernels.wrap(7.0, 0.0));"
-        "print(_kernels.wrap._cache.cache_path)"
+        "import os; from shellbot_kinematics import _planar; print(_planar.wrap(7.0, 0.0));"
+        "print(_planar.wrap._cache.cache_path)"
     )
     environment = dict(os.environ, NUMBA_CACHE_DIR=str(tmp_path))
     done = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True, check=True)

@@ -700,6 +700,10 @@ def test_joints_are_a_table_in_the_order_of_the_profile(setup):
         return [[table.item(row, column).text() for column in shown] for row in range(2)]
 
     assert cells() == [["shoulder", "-45.0", "-72.0", "-2.00", "behind"], ["elbow", "30.0", "–", "0.12", "ok"]]
+    limit = '<limit effort="0.25" velocity="1"/>'
+    setup.monitor.description = f'<robot name="arm"><joint name="elbow" type="revolute">{limit}</joint></robot>'
+    setup.window.refresh()
+    assert cells()[1] == ["elbow", "30.0", "–", "0.12", "50", "ok"]
     readings = {"elbow": ServoReading(-0.5, 11.1, 65.0, trouble="overload"), "shoulder": ServoReading(0.1, 11.2, 40.0)}
     setup.monitor.servos = ServosInfo(2, 65.0, "elbow", 0, (), now, readings)
     setup.window.refresh()

@@ -13,7 +13,7 @@ from typing import Dict, Tuple
 
 import numpy as np
 
-from shellbot_kinematics import _kernels as K  # noqa: N812 - columns of the packed geometry
+from shellbot_kinematics import _layout as K  # noqa: N812 - columns of the packed geometry
 from shellbot_kinematics import workspace_kernels
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, UPPER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
@@ -68,7 +68,7 @@ class LimbPlane:
     def forward(self, q: np.ndarray) -> np.ndarray:
         """Return the tip (..., 2), m, for the two joints q (..., 2) in rad."""
         l1, l2, a0, b0, sg, sh = self.link
-        A = a0 - sg * q[..., 0]  # noqa: N806 - angles of the links, as in _kernels
+        A = a0 - sg * q[..., 0]  # noqa: N806 - angles of the links, as in _planar
         B = b0 - sg * q[..., 0] - sh * q[..., 1]  # noqa: N806
         s = l1 * np.cos(A) + l2 * np.cos(B)
         return self.origin + np.stack((s, l1 * np.sin(A) + l2 * np.sin(B)), axis=-1)

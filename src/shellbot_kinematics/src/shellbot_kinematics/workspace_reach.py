@@ -10,7 +10,7 @@ from typing import Dict, Tuple
 import numpy as np
 
 from robot_mechanics.errors import InvalidConfigError
-from shellbot_kinematics import _kernels as K  # noqa: N812 - columns of the packed geometry
+from shellbot_kinematics import _layout as K  # noqa: N812 - columns of the packed geometry
 from shellbot_kinematics.shellbot_limbs import Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 from shellbot_kinematics.workspace_legs import LegSet

@@ -129,6 +129,11 @@ def code(value: Value) -> str:
     return value if isinstance(value, str) else repr(float(value))
 
 
+def bracket(text: str) -> str:
+    """Return source text that a sign or factor may stand before."""
+    return f"({text})" if text.startswith("-") else text
+
+
 def _text(terms: Dict[str, float], constant: float) -> str:
     """Return the sum as source text, a positive term first if there is one."""
     parts = [(number, key) for key, number in terms.items()]

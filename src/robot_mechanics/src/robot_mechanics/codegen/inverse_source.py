@@ -21,7 +21,7 @@ from typing import List, Sequence, Tuple
 
 from robot_mechanics.codegen.chain_source import jacobian_of, write_motions, write_pose
 from robot_mechanics.codegen.chain_tables import unit_length
-from robot_mechanics.codegen.expressions import Vector, Writer, code
+from robot_mechanics.codegen.expressions import Vector, Writer, bracket, code
 from robot_mechanics.codegen.linear_source import (
     COFACTORS,
     normal_from_scalars,
@@ -239,7 +239,7 @@ def _three_rows(
     late += [*w.lines, "cube = det*det*-det"]
     for x in name.values():
         if f"{x} = full_{x} = 0.0" not in late:
-            second = " + ".join(f"{x}m{r}*{_bracket(code(off[r]))}" for r in range(3) if off[r] != 0.0)
+            second = " + ".join(f"{x}m{r}*{bracket(code(off[r]))}" for r in range(3) if off[r] != 0.0)
             late.append(f"full_{x} = {x}*det" + (f" + cube*({second})" if second else ""))
     return columns, late + write_changes(plan, p, limited, lambda c: "full_" + name[c])
 
@@ -297,9 +297,7 @@ def _read(source: Source, n: int, pose: bool, scale: float) -> None:
 def _start(source: Source, p: ChainParameters, attempts: int, limited: bool) -> None:
     """Choose the start c of an attempt: the seed, then points around it, at last the best point, to be refined."""
     n = p.n
-    golden = 1.5
-    for _ in range(60):  # root of x^(n+1) = x + 1: evenly spread points in n dimensions (Roberts 2018)
-        golden = (1.0 + golden) ** (1.0 / (n + 1))
+    golden = golden_of(n)
     source.enter("if attempt == 0:").add(*(f"c{i} = h{i}" for i in range(n))).leave()
     source.enter(f"elif attempt < {attempts}:")
     source.add(f"radius = min({math.pi!r}, {SPREAD!r} * attempt)")
@@ -315,6 +313,14 @@ def _start(source: Source, p: ChainParameters, attempts: int, limited: bool) -> 
     source.leave().enter("else:").add(*(f"c{i} = b{i}" for i in range(n))).leave()
 
 
+def golden_of(n: int) -> float:
+    """Return the root of x^(n+1) = x + 1, whose powers spread points evenly in n dimensions (Roberts 2018)."""
+    root = 1.5
+    for _ in range(60):
+        root = (1.0 + root) ** (1.0 / (n + 1))
+    return root
+
+
 def _residual(iteration: _Iteration, pose: bool, scale: float, o: KernelOptions) -> List[str]:
     """Write f (rows), its square, and whether the target is reached."""
     limit = (MARGIN * o.tolerance / scale) ** 2
@@ -322,13 +328,13 @@ def _residual(iteration: _Iteration, pose: bool, scale: float, o: KernelOptions)
         lines = [f"f{k} = {x}" for k, x in enumerate(iteration.errors)]
         return [*lines, "square = (w2*f2*f2 + w1*f1*f1) + w0*f0*f0", f"close = square <= {limit!r}"]
     at = iteration.at
-    lines = [f"f{k} = w{k}*(p{k} - {_bracket(code(at.p[k]))})" for k in range(3)]
+    lines = [f"f{k} = w{k}*(p{k} - {bracket(code(at.p[k]))})" for k in range(3)]
     current: List[Vector] = at.columns
     for k in range(3):  # half the sum over the columns of current x target: axis times sine
         a, b = (k + 1) % 3, (k + 2) % 3
-        parts = [f"{_bracket(code(x[a]))}*r{b}{c} - {_bracket(code(x[b]))}*r{a}{c}" for c, x in enumerate(current)]
+        parts = [f"{bracket(code(x[a]))}*r{b}{c} - {bracket(code(x[b]))}*r{a}{c}" for c, x in enumerate(current)]
         lines.append(f"f{k + 3} = 0.5*w3*({' + '.join(parts)})")
-    trace = " + ".join(f"{_bracket(code(current[c][r]))}*r{r}{c}" for c in range(3) for r in range(3))
+    trace = " + ".join(f"{bracket(code(current[c][r]))}*r{r}{c}" for c in range(3) for r in range(3))
     lines += [
         f"angle, factor = turn(f3*f3 + f4*f4 + f5*f5, 0.5*w3*({trace} - 1.0) + (1.0 - w3))",
         *(f"f{k} *= factor" for k in (3, 4, 5)),
@@ -352,11 +358,11 @@ def _normal(p: ChainParameters, jacobian: List[Vector], limited: bool) -> List[s
         there = [f"s{i} <= {low!r}"] * math.isfinite(low) + [f"s{i} >= {high!r}"] * math.isfinite(high)
         outwards = ["pull{i} < 0.0"] * math.isfinite(low) + ["pull{i} > 0.0"] * math.isfinite(high)
         both = [f"({a}) & ({b.format(i=i)})" for a, b in zip(there, outwards)]
-        pull = f"pull{i} = " + " + ".join(f"{_bracket(code(jacobian[r][i]))}*e{r}" for r in mine)
+        pull = f"pull{i} = " + " + ".join(f"{bracket(code(jacobian[r][i]))}*e{r}" for r in mine)
         if rows == 6:  # compiles in less time than with branches
             stopped = bool(mine and there)
             lines += [pull, f"free{i} = 1.0 - 1.0*({' | '.join(f'({test})' for test in both)})"] if stopped else []
-            lines += [f"j{r}_{i} = " + _bracket(code(jacobian[r][i])) + f"*free{i}" * stopped for r in mine]
+            lines += [f"j{r}_{i} = " + bracket(code(jacobian[r][i])) + f"*free{i}" * stopped for r in mine]
         elif mine and there:
             lines += [f"if {' or '.join(there)}:", f"    {pull}", f"    if {' or '.join(f'({x})' for x in both)}:"]
             lines += [f"        j{r}_{i} = 0.0" for r in mine]
@@ -377,7 +383,3 @@ def _finish(source: Source, p: ChainParameters, turns: Sequence[bool], limited: 
             source.leave()
         source.add(f"q[{i}] = b{i}")
     source.add("return total if reached else -max(total, 1)")
-
-
-def _bracket(text: str) -> str:
-    return f"({text})" if text.startswith("-") else text

@@ -13,12 +13,11 @@ from robot_mechanics.codegen.chain_source import Pose, write_jacobian, write_pos
 from robot_mechanics.codegen.chain_tables import unit_length, whole_turns
 from robot_mechanics.codegen.expressions import Vector, Writer, code
 from robot_mechanics.codegen.inverse_source import Source, inverse_source
-from robot_mechanics.codegen.linear_source import write_free, write_normal, write_solve3, write_step
 from robot_mechanics.codegen.options import KernelOptions
 from robot_mechanics.models.parameters import ChainParameters
 
-# Moving joints up to which each kernel is straight-line source. That is 2 to 5 times faster than tables, but
-# compiles in proportion to its length, about 2 ms a statement, and no kernel shall need more than 2 s.
+# Moving joints up to which each kernel is straight-line source (of clik: its fk_jacobian). That is 2 to 5 times faster
+# than tables, but compiles in proportion to its length, about 2 ms a statement, and no kernel shall need more than 2 s.
 LONGEST = {
     "fk": 12,
     "jacobian": 12,
@@ -27,7 +26,7 @@ LONGEST = {
     "ik_limited": 9,
     "ik_pose": 7,
     "ik_pose_limited": 7,
-    "clik": 12,
+    "clik": 0,
 }
 _VECTOR, _MATRIX = "float64[::1]", "float64[:, ::1]"
 SIGNATURES = {
@@ -51,6 +50,23 @@ from robot_mechanics.errors import ShapeError
 """
 
 
+CLIK = """
+
+from robot_mechanics.native.jit import scalar_kernel, stack_array, stack_pointer
+from robot_mechanics.native.lm_kernels import clik_step
+
+fk_jacobian = scalar_kernel(fk_jacobian)
+
+
+def clik(task, q, dt):
+    if task.shape[0] != 3 or task.shape[1] != 3:
+        raise ShapeError("expected task (3, 3): position, velocity, gain")
+    T, J = stack_array(stack_pointer(16), (4, 4)), stack_array(stack_pointer({n6}), (6, {n}))
+    fk_jacobian(q, T, J)
+    return clik_step(task, q, dt, T, J)
+"""
+
+
 def straight_line(p: ChainParameters, name: str) -> bool:
     """Return whether the kernel `name` is straight-line source: no loops over tables, no arrays of its own."""
     return int(np.count_nonzero(p.kind != 2)) <= LONGEST[name]
@@ -58,10 +74,10 @@ def straight_line(p: ChainParameters, name: str) -> bool:
 
 def kernel_source(p: ChainParameters, o: KernelOptions, name: str) -> str:
     """Return the source of a module with the kernel `name`, one of SIGNATURES."""
+    if name == "clik":
+        return kernel_source(p, o, "fk_jacobian") + CLIK.format(n=p.n, n6=6 * p.n)
     if not straight_line(p, name):
         return table_source.sources(p, o)[name]
-    if name == "clik":
-        return HEAD + _clik(p)
     if name.startswith("ik"):
         pose, limited = "pose" in name, "limited" in name
         scale = unit_length(p) if pose else 1.0
@@ -104,31 +120,3 @@ def _stores(at: Pose) -> List[str]:
     columns: List[Vector] = [*at.columns, at.p]
     lines = [f"T[{r}, {c}] = {code(columns[c][r])}" for r in range(3) for c in range(4)]
     return [*lines, "T[3, 0] = T[3, 1] = T[3, 2] = 0.0", "T[3, 3] = 1.0"]
-
-
-def _clik(p: ChainParameters) -> str:
-    n = p.n
-    source = Source("def clik(task, q, dt):", "See CompiledChain.")
-    source.enter(f"if task.shape[0] != 3 or task.shape[1] != 3 or q.shape[0] != {n}:")
-    source.add(f'raise ShapeError("expected task (3, 3): position, velocity, gain; and q ({n},)")').leave()
-    source.add(*(f"q{i} = q[{i}]" for i in range(n)))
-    for k in range(3):
-        source.add(f"w{k} = 0.0 if math.isnan(task[0, {k}]) else 1.0", f"p{k} = 0.0 if w{k} == 0.0 else task[0, {k}]")
-    everything = [*(f"q{i}" for i in range(n)), "p0", "p1", "p2", "dt"]
-    everything += [f"task[{r}, {k}]" for r in (1, 2) for k in range(3)]
-    source.enter(f"if not math.isfinite({' + '.join(everything)}):")
-    source.add('raise ShapeError("only positions of the task may be NaN (free); all else must be finite")').leave()
-    w = Writer("")
-    at = write_pose(w, p, [f"q{i}" for i in range(n)], rotation=False)
-    rows = write_jacobian(w, at, n, 3)
-    source.add(*w.lines, *(f"f{k} = w{k}*(p{k} - {_bracket(code(at.p[k]))})" for k in range(3)))
-    source.add(*(f"e{k} = w{k}*task[1, {k}] + task[2, {k}]*f{k}" for k in range(3)))
-    source.add(*write_free(3), *write_normal(3, n, rows), "lam = 1e-8", *write_solve3())
-    for i in range(n):
-        source.add(f"q[{i}] = q{i} + dt*({write_step(i, [r for r in range(3) if rows[r][i] != 0.0], True)})")
-    source.add("return math.sqrt(f0*f0 + f1*f1 + f2*f2)")
-    return source.text()
-
-
-def _bracket(text: str) -> str:
-    return f"({text})" if text.startswith("-") else text

@@ -13,7 +13,7 @@ from typing import Dict, List, Sequence
 from robot_mechanics.codegen.chain_source import write_pose
 from robot_mechanics.codegen.chain_tables import unit_length
 from robot_mechanics.codegen.expressions import Value, code
-from robot_mechanics.codegen.inverse_source import SPREAD, Source
+from robot_mechanics.codegen.inverse_source import SPREAD, Source, golden_of
 from robot_mechanics.codegen.lane_rows import Rows
 from robot_mechanics.codegen.options import DAMPING, DAMPING_LIMITED, KernelOptions, enough_of
 from robot_mechanics.codegen.trig_source import MARGIN, ROUND, InlineWriter
@@ -99,9 +99,7 @@ class FeedWriter:
     def _start(self) -> str:
         n, p, row = self._n, self._p, self._read
         source = Source("@lane_kernel\ndef start(w, l, attempt):", "Let a lane begin anew at a point around its seed.")
-        golden = 1.5
-        for _ in range(60):  # root of x^(n+1) = x + 1: evenly spread points in n dimensions (Roberts 2018)
-            golden = (1.0 + golden) ** (1.0 / (n + 1))
+        golden = golden_of(n)
         source.add(f"radius = min({math.pi!r}, {SPREAD!r} * attempt)")
         for j in range(n):
             low, high = float(p.lower[j]), float(p.upper[j])

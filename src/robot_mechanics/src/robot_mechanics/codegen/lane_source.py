@@ -15,7 +15,7 @@ from typing import List, Sequence, Tuple
 
 from robot_mechanics.codegen.chain_source import jacobian_of, write_motions, write_pose
 from robot_mechanics.codegen.chain_tables import unit_length
-from robot_mechanics.codegen.expressions import Value, Writer, code
+from robot_mechanics.codegen.expressions import Value, Writer, bracket, code
 from robot_mechanics.codegen.inverse_source import FLOOR, Source
 from robot_mechanics.codegen.lane_feed_source import FeedWriter
 from robot_mechanics.codegen.lane_rows import Rows
@@ -128,8 +128,7 @@ def _sum_of_steps(c: Combination) -> str:
 
 def _off(k: int, x: Value) -> str:
     """Return how far the target's coordinate k is from x; nothing if it is free (NaN)."""
-    text = code(x)
-    return f"p{k} - {f'({text})' if text.startswith('-') else text} if p{k} == p{k} else 0.0"
+    return f"p{k} - {bracket(code(x))} if p{k} == p{k} else 0.0"
 
 
 def _write_active(source: Source, p: ChainParameters, columns: List[List[int]]) -> None:

@@ -45,33 +45,21 @@ def write_free(rows: int, floor: float = 0.0) -> List[str]:
     return [f"g{r} = {FREE!r}*(1.0 - w{r})" + (f" + {floor!r}" if floor else "") for r in range(rows)]
 
 
-def write_solve3() -> List[str]:
-    """Return statements for y0..y2 of the symmetric 3x3 system by cofactors, still to be multiplied by `det`.
-
-    So J' y is computed while the processor divides.
-    """
-    return [*_cofactors(), *write_product("e", "y")]
-
-
-def _cofactors() -> List[str]:
-    return [
-        *(f"d{r} = (a{r}_{r} + g{r}) + lam" for r in range(3)),
-        "m00 = d1*d2 - a2_1*a2_1",
-        "m10 = a2_0*a2_1 - a1_0*d2",
-        "m20 = a1_0*a2_1 - a2_0*d1",
-        "m11 = d0*d2 - a2_0*a2_0",
-        "m21 = a1_0*a2_0 - d0*a2_1",
-        "m22 = d0*d1 - a1_0*a1_0",
-        "det = 1.0/((d0*m00 + a1_0*m10) + (a2_0*m20 + 1e-300))",
-    ]
-
-
 def write_factors(rows: int) -> List[str]:
     """Return statements for the decomposition L D L' of A + lam I; for three rows its cofactors and the determinant's
     inverse `det`.
     """
     if rows == 3:
-        return _cofactors()
+        return [
+            *(f"d{r} = (a{r}_{r} + g{r}) + lam" for r in range(3)),
+            "m00 = d1*d2 - a2_1*a2_1",
+            "m10 = a2_0*a2_1 - a1_0*d2",
+            "m20 = a1_0*a2_1 - a2_0*d1",
+            "m11 = d0*d2 - a2_0*a2_0",
+            "m21 = a1_0*a2_0 - d0*a2_1",
+            "m22 = d0*d1 - a1_0*a1_0",
+            "det = 1.0/((d0*m00 + a1_0*m10) + (a2_0*m20 + 1e-300))",
+        ]
     lines = []
     for j in range(rows):
         terms = "".join(f" - l{j}_{k}*u{j}_{k}" for k in range(j))

@@ -22,7 +22,7 @@ import math
 import numpy as np
 
 from robot_mechanics.native.jit import stack_array, stack_pointer
-from robot_mechanics.native.lm_kernels import search, solve_damped
+from robot_mechanics.native.lm_kernels import search
 from robot_mechanics.native.table_kernels import table_jacobian, table_pose
 from robot_mechanics.errors import ShapeError
 
@@ -91,41 +91,6 @@ _SEARCH = """    J = stack_array(stack_pointer({n6}), (6, {n}))
         {attempts}, q, pose, axes, J, work,
     )
 """
-_CLIK = """
-def clik(task, q, dt):
-    if task.shape[0] != 3 or task.shape[1] != 3 or q.shape[0] != {n}:
-        raise ShapeError("expected task (3, 3): position, velocity, gain; and q ({n},)")
-    total = dt
-    for r in range(3):
-        for k in range(3):
-            total += 0.0 if r == 0 and math.isnan(task[0, k]) else task[r, k]
-    if not math.isfinite(total):
-        raise ShapeError("only positions of the task may be NaN (free); all else must be finite")
-"""
-_CLIK_STEP = f"""    J = stack_array(stack_pointer({{n6}}), (6, {{n}}))
-{_POSE}{_JACOBIAN}    A = stack_array(stack_pointer(36), (6, 6))
-    e, y = stack_array(stack_pointer(6), 6), stack_array(stack_pointer(6), 6)
-    distance = 0.0
-    for r in range(6):
-        e[r] = 0.0
-        counts = r < 3 and not math.isnan(task[0, min(r, 2)])
-        if counts:
-            away = task[0, r] - pose[r, 3]
-            distance += away * away
-            e[r] = task[1, r] + task[2, r] * away
-        for i in range({{n}}):
-            J[r, i] = J[r, i] if counts else 0.0
-    for r in range(6):
-        for c in range(r + 1):
-            A[r, c] = 0.0
-            for i in range({{n}}):
-                A[r, c] += J[r, i] * J[c, i]
-    solve_damped(A, 1e-8, e, y)
-    for i in range({{n}}):
-        for r in range(3):
-            q[i] += dt * J[r, i] * y[r]
-    return math.sqrt(distance)
-"""
 
 
 def sources(p: ChainParameters, o: KernelOptions) -> Dict[str, str]:
@@ -160,7 +125,6 @@ def sources(p: ChainParameters, o: KernelOptions) -> Dict[str, str]:
         sizes["attempts"] = o.pose_attempts if pose else o.attempts
         body = first + finite + _POINT.format(**sizes) + goal + (_ROTATION if pose else "") + _SEARCH.format(**sizes)
         made[name] = head + limits + "\n" + body
-    made["clik"] = head + "\n" + _CLIK.format(n=n) + finite + memory + _CLIK_STEP.format(**sizes)
     return made
 
 

@@ -59,9 +59,6 @@ class SerialChain(JointStructure):
         super().__init__(joints, range(-1, len(joints) - 1), f"chain '{name}'")
         self.name, self.base, self.tip = name, base, tip
         self._path = np.arange(len(joints))
-        # before mimic joints and trees these were the chain; kept for the readers that know no others
-        packed = self.parameters()
-        self._kind, self._pre, self._post = packed.kind, packed.pre, packed.post
 
     def compile(self) -> CompiledChain:
         """Return this chain as generated, jitted kernels; the same object for the same chain."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from robot_mechanics.native.jit import scalar_kernel
 from robot_mechanics.native.series import FARTHEST, HALF_PI_1, HALF_PI_2, HALF_PI_3, PER_QUARTER, TAN_EIGHTH
 
@@ -18,14 +20,10 @@ QUARTER_PI = 0.25 * math.pi
 
 
 @scalar_kernel
-def sincos(x):
-    """Return sine and cosine of an angle (rad); NaN for one that is not finite."""
-    if not abs(x) < FARTHEST:
-        if math.isfinite(x):
-            return math.sin(x), math.cos(x)
-        return math.nan, math.nan
-    turns = math.floor(x * PER_QUARTER + 0.5)
-    r = ((x - turns * HALF_PI_1) - turns * HALF_PI_2) - turns * HALF_PI_3
+def in_quarter(x):
+    """Return the quarter turns nearest to an angle (rad) within FARTHEST, and sine and cosine of the rest."""
+    quarter = np.floor(x * PER_QUARTER + 0.5)
+    r = ((x - quarter * HALF_PI_1) - quarter * HALF_PI_2) - quarter * HALF_PI_3
     z = r * r
     w = z * z
     s = (8.33333333332248946124e-03 + z * -1.98412698298579493134e-04) + w * (
@@ -39,7 +37,18 @@ def sincos(x):
     h = 0.5 * z
     one = 1.0 - h
     c = one + ((1.0 - one - h) + w * c)  # what is lost in 1 - z/2 comes back
-    quadrant = int(turns) & 3
+    return quarter, s, c
+
+
+@scalar_kernel
+def sincos(x):
+    """Return sine and cosine of an angle (rad); NaN for one that is not finite."""
+    if not abs(x) < FARTHEST:
+        if math.isfinite(x):
+            return math.sin(x), math.cos(x)
+        return math.nan, math.nan
+    quarter, s, c = in_quarter(x)
+    quadrant = int(quarter) & 3
     if quadrant & 1:
         s, c = c, -s
     if quadrant & 2:

@@ -24,7 +24,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 import numba
 import numpy as np
 from numba import types
-from numba.core import cgutils, config
+from numba.core import cgutils, config, event
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
@@ -36,6 +36,7 @@ _IMPORTS = re.compile(
 _UNUSED_DAYS = 30.0  # a folder that no process has opened for so long belongs to an old version
 _NUMBA = tuple(int(part) for part in numba.__version__.split(".")[:2])
 _JOINED: Dict[str, Any] = {"forceinline": True} if _NUMBA >= (0, 54) else {}  # older ones do not know the option
+_OURS = "_kernel_of_ours"  # attribute of a function that is compiled here
 _lock = threading.RLock()
 _folders: Dict[str, Optional[Path]] = {}
 _warned: Set[str] = set()
@@ -173,6 +174,7 @@ def _compiled(function: Callable[..., Any], *signature: str, **options: Any) -> 
     maker = options.pop("maker", numba.njit)
     if config.DISABLE_JIT:
         return function
+    function.__dict__[_OURS] = True
     with _lock:
         source = Path(function.__code__.co_filename)
         folder = _folder(source)
@@ -191,6 +193,25 @@ def _compiled(function: Callable[..., Any], *signature: str, **options: Any) -> 
         "set NUMBA_CACHE_DIR to a writable folder"
     )
     return maker(*signature, **options)(function)
+
+
+class _Progress(event.Listener):
+    """Says in a terminal or notebook, once in a process, why a first call takes seconds; not where the cache serves."""
+
+    reported = False
+
+    def on_start(self, event: Any) -> None:
+        """See whether a kernel of ours is compiled."""
+        ours = hasattr(getattr(event.data.get("dispatcher"), "py_func", None), _OURS)
+        if ours and not self.reported and (sys.stderr.isatty() or "ipykernel" in sys.modules):
+            self.reported = True
+            sys.stderr.write(f"{_PACKAGE}: compiling kernels, some seconds, once per machine and robot\n")
+
+    def on_end(self, event: Any) -> None:
+        """Nothing is left to say."""
+
+
+event.register("numba:compile", _Progress())
 
 
 def _folder(source: Path) -> Optional[Path]:

@@ -18,8 +18,9 @@ from numba import types
 from numba.core import config
 from numba.extending import intrinsic
 
+from robot_mechanics.native.angles import in_quarter
 from robot_mechanics.native.jit import lane_kernel
-from robot_mechanics.native.series import COSINE, HALF_PI_1, HALF_PI_2, HALF_PI_3, PER_QUARTER, SINE, TAN_EIGHTH
+from robot_mechanics.native.series import TAN_EIGHTH
 
 TWO_PI = 2.0 * math.pi
 _HALF_PI, _QUARTER_PI, _EIGHTH_PI = 0.5 * math.pi, 0.25 * math.pi, 0.125 * math.pi
@@ -33,9 +34,6 @@ _A0, _A1, _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9 = (
         "-0x1.6f43e8bd8d90ap-5", "0x1.74b7f80f108e5p-6",
     )
 )  # fmt: skip
-
-_S3, _S5, _S7, _S9, _S11, _S13, _S15 = SINE
-_C4, _C6, _C8, _C10, _C12, _C14, _C16 = COSINE
 
 
 @intrinsic
@@ -141,13 +139,7 @@ def sincos_lanes(angle, first, n, scale, w, apart):
     Error at most 3e-16 up to 1e5 rad.
     """
     for i in range(n):
-        a = scale * get(angle, first, i)
-        quarter = np.floor(a * PER_QUARTER + 0.5)
-        x = ((a - quarter * HALF_PI_1) - quarter * HALF_PI_2) - quarter * HALF_PI_3
-        z = x * x
-        sine = ((((((_S15 * z + _S13) * z + _S11) * z + _S9) * z + _S7) * z + _S5) * z + _S3) * z * x + x
-        cosine = ((((((_C16 * z + _C14) * z + _C12) * z + _C10) * z + _C8) * z + _C6) * z + _C4) * z * z
-        cosine = (1.0 - 0.5 * z) + cosine
+        quarter, sine, cosine = in_quarter(scale * get(angle, first, i))
         half = 0.5 * quarter
         odd = half - np.floor(half)  # 0 or 1/2
         one = cosine if odd > 0.25 else sine

@@ -15,6 +15,7 @@ import math
 
 import numpy as np
 
+from robot_mechanics.errors import ShapeError
 from robot_mechanics.native.angles import turn
 from robot_mechanics.native.jit import scalar_kernel, stack_array, stack_pointer
 from robot_mechanics.native.table_kernels import table_jacobian, table_pose
@@ -22,23 +23,6 @@ from robot_mechanics.native.table_kernels import table_jacobian, table_pose
 # how a run ended
 REACHED, STATIONARY, OUT_OF_STEPS, NO_DESCENT = 0, 1, 2, 3
 _MOST_CURVATURE = 0.75  # of |d1|, that |d2| may have at most (the criterion of Transtrum and Sethna)
-
-
-@scalar_kernel
-def is_pose(T):
-    """Return whether T (4, 4) is finite, its rotation one within 1e-6, and its last row 0, 0, 0, 1."""
-    if not (T[3, 0] == 0.0 and T[3, 1] == 0.0 and T[3, 2] == 0.0 and T[3, 3] == 1.0):
-        return False
-    for r in range(3):
-        if not abs(T[r, 3]) < math.inf:
-            return False
-        for c in range(r + 1):
-            product = T[r, 0] * T[c, 0] + T[r, 1] * T[c, 1] + T[r, 2] * T[c, 2]
-            if not abs(product - (1.0 if r == c else 0.0)) < 1e-6:
-                return False
-    x, y = T[0], T[1]
-    turned = T[2, 0] * (x[1] * y[2] - x[2] * y[1]) + T[2, 1] * (x[2] * y[0] - x[0] * y[2])
-    return turned + T[2, 2] * (x[0] * y[1] - x[1] * y[0]) > 0.0
 
 
 @scalar_kernel
@@ -220,10 +204,42 @@ def substitute(A, e, y):
 
 
 @scalar_kernel
-def solve_damped(A, damping, e, y):
-    """Solve (A + damping I) y = e for A (6, 6) by the decomposition L D L', in place."""
-    factor_damped(A, damping)
-    substitute(A, e, y)
+def _clik_row(task, T, r):
+    """Return weight, distance, and velocity v + gain (p - x) of a row; zeros where it is free."""
+    if not math.isfinite(task[1, r] + task[2, r]) or math.isinf(task[0, r]):
+        raise ShapeError("only positions of the task may be NaN (free); all else must be finite")
+    if math.isnan(task[0, r]):
+        return 0.0, 0.0, 0.0
+    away = task[0, r] - T[r, 3]
+    return 1.0, away, task[1, r] + task[2, r] * away
+
+
+@scalar_kernel
+def clik_step(task, q, dt, T, J):
+    """Move q (n,) by dt J' (J J' + 1e-8 I)^-1 (v + gain (p - x)); return |p - x| of the rows that count.
+
+    task: (3, 3) p (NaN: free), v, gain; T, J: pose and Jacobian at q.
+    """
+    if not math.isfinite(dt):
+        raise ShapeError("dt is NaN or infinite; expected seconds")
+    w0, f0, e0 = _clik_row(task, T, 0)
+    w1, f1, e1 = _clik_row(task, T, 1)
+    w2, f2, e2 = _clik_row(task, T, 2)
+    d0 = d1 = d2 = 1e-8
+    a10 = a20 = a21 = 0.0
+    for i in range(q.shape[0]):
+        x, y, z = w0 * J[0, i], w1 * J[1, i], w2 * J[2, i]
+        d0, d1, d2 = d0 + x * x, d1 + y * y, d2 + z * z
+        a10, a20, a21 = a10 + x * y, a20 + x * z, a21 + y * z
+    m00, m10, m20 = d1 * d2 - a21 * a21, a20 * a21 - a10 * d2, a10 * a21 - a20 * d1
+    m11, m21, m22 = d0 * d2 - a20 * a20, a10 * a20 - d0 * a21, d0 * d1 - a10 * a10
+    scale = dt / (d0 * m00 + a10 * m10 + a20 * m20)
+    x = w0 * scale * (m00 * e0 + m10 * e1 + m20 * e2)
+    y = w1 * scale * (m10 * e0 + m11 * e1 + m21 * e2)
+    z = w2 * scale * (m20 * e0 + m21 * e1 + m22 * e2)
+    for i in range(q.shape[0]):
+        q[i] += J[0, i] * x + J[1, i] * y + J[2, i] * z
+    return math.sqrt(f0 * f0 + f1 * f1 + f2 * f2)
 
 
 @scalar_kernel

@@ -12,7 +12,3 @@ HALF_PI_3 = float.fromhex("0x1.3198a2e037073p-69")
 PER_QUARTER = 2.0 / math.pi  # quarter turns in a rad
 FARTHEST = 1.0e5  # rad: beyond, the reduction loses digits
 TAN_EIGHTH = math.tan(math.pi / 8.0)
-
-# sin x = x + x^3 S(x^2), cos x = 1 - x^2/2 + x^4 C(x^2): Taylor series up to x^15 and x^16, less than 5e-17 off in pi/4
-SINE = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(1, 8))
-COSINE = tuple((-1.0) ** k / math.factorial(2 * k) for k in range(2, 9))

@@ -14,7 +14,7 @@ from shellbot_teleop.qt import theme
 from shellbot_teleop.texts import tr
 
 COLUMNS = (tr("joint"), tr("angle °"), tr("target °"), "N·m", tr("load %"), "V", "°C", tr("state"))
-_OF_SERVOS = (4, 5, 6)  # hidden where no servo tells them
+_LOAD, _OF_SERVOS = 4, (5, 6)  # hidden where nothing is known of them
 
 
 class JointsPanel(QTableWidget):
@@ -40,6 +40,7 @@ class JointsPanel(QTableWidget):
         colours = {"": palette.muted, "ok": palette.good, "warn": palette.warn, "bad": palette.bad}
         self.setRowCount(len(rows))
         has_servos = any(math.isfinite(row.servo.voltage) or math.isfinite(row.servo.temperature) for row in rows)
+        self.setColumnHidden(_LOAD, not any(math.isfinite(row.load) for row in rows))
         for column in _OF_SERVOS:
             self.setColumnHidden(column, not has_servos)
         for index, row in enumerate(rows):
@@ -49,7 +50,7 @@ class JointsPanel(QTableWidget):
                 _degrees(row.position),
                 _degrees(row.target),
                 _number(row.effort, 2),
-                _number(100.0 * servo.load, 0),
+                _number(100.0 * row.load, 0),
                 _number(servo.voltage, 1),
                 _number(servo.temperature, 0),
                 row.text,

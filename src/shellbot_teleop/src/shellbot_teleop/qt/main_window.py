@@ -222,7 +222,8 @@ class TeleopWindow(QMainWindow):
         self.camera.show_picture(monitor.picture, monitor.picture_count)
         if self.joints.isVisible():
             joints, targets = self._fresh(monitor.joints), self._fresh(monitor.targets)
-            self.joints.show_joints(joint_rows(monitor.profile, joints, targets, self._fresh(monitor.servos)))
+            servos = self._fresh(monitor.servos)
+            self.joints.show_joints(joint_rows(monitor.profile, joints, targets, servos, monitor.description))
         if self.plots.isVisible():
             self.plots.refresh()
         if self.actions.model.entries and self.pages.indexOf(self.actions) < 0:

@@ -158,7 +158,8 @@ def joint_list(monitor: RobotMonitor, stale_after: float, t: float) -> List[Dict
 
 def _rows(monitor: RobotMonitor, stale_after: float, t: float) -> Tuple[Any, ...]:
     joints, targets = fresh(monitor.joints, t, stale_after), fresh(monitor.targets, t, stale_after)
-    return joint_rows(monitor.profile, joints, targets, fresh(monitor.servos, t, stale_after))
+    servos = fresh(monitor.servos, t, stale_after)
+    return joint_rows(monitor.profile, joints, targets, servos, monitor.description)
 
 
 def _joints_line(monitor: RobotMonitor, stale_after: float, t: float) -> Dict[str, Any]:
