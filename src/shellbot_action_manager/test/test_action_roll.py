@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from action_echo import EchoRobot
+from behaviour_contract import joint_limits
 from scipy.spatial.transform import Rotation
 
 from shellbot_action_manager.behaviours.protocol import Motion, State
@@ -433,6 +434,11 @@ def ball():
     return r
 
 
+def assert_within_the_servos_speeds(r):
+    q = np.array([row[1] for row in r.history])
+    assert (np.abs(np.diff(q, axis=0)) <= joint_limits(r.core).velocity * DT + 1e-9).all()
+
+
 def test_cmd_vel_opens_gores_and_zero_shuts_them():
     r = ball()
     r.run(0.5, twist=[0.5, 0.0, 0.0])
@@ -443,7 +449,15 @@ def test_cmd_vel_opens_gores_and_zero_shuts_them():
     assert r.output.contacts.in_contact.any()
     r.run(1.0, twist=[0.0, 0.0, 0.0])
     assert r.q == pytest.approx(CLOSED, abs=2e-3)
-    assert r.largest_step() <= CONFIG.joint_rate * DT + 1e-9
+    assert_within_the_servos_speeds(r)
+
+
+def test_upper_gores_open_no_faster_than_their_slower_servos():
+    r = ball()
+    r.orientation = Rotation.from_euler("x", 180.0, degrees=True).as_quat()
+    r.run(0.5, twist=[0.5, 0.0, 0.0])
+    assert np.abs(r.q - CLOSED)[24:].max() > 0.2
+    assert_within_the_servos_speeds(r)
 
 
 def test_angular_z_turns_the_heading_that_the_linear_part_is_in():
@@ -468,4 +482,4 @@ def test_without_an_attitude_the_ball_stays_shut_and_says_so_once():
     said = [r.tick(twist=[0.5, 0.0, 0.0]).notice for _ in range(100)]
     assert sum("no attitude from the IMU" in text for text in said) == 1
     assert r.q == pytest.approx(CLOSED, abs=2e-3)
-    assert r.largest_step() <= CONFIG.joint_rate * DT + 1e-9
+    assert_within_the_servos_speeds(r)

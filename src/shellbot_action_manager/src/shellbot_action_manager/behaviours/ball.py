@@ -122,7 +122,7 @@ class OpenBall(OnPath):
         config = robot.config.rolling
         self._righting = Righting(config.righting, RollingControl(config, self._start_distance), config.radius)
         self._rights, self._heading = False, 0.0
-        self._loosens, self._outwards = False, False
+        self._loosening = 0  # direction in which the fan turns, 0 while it does not
 
     def refusal(self, state: State) -> Optional[str]:
         """Refuse, besides, a ball that does not know how it lies."""
@@ -190,7 +190,7 @@ class OpenBall(OnPath):
         if righting.stage == "loosen":
             limbs = self._loosen(dt, state)
         else:
-            self._loosens = False
+            self._loosening = 0
             catch = righting.catch(*drive.leans) if righting.opens else None
             limbs = drive.step(dt, state, push, catch=catch)
         self._robot.announcer.say("transform", f"rolling upright, try {righting.tries}: {righting.stage}")
@@ -202,14 +202,14 @@ class OpenBall(OnPath):
     def _loosen(self, dt: float, state: State) -> Dict[str, LimbCommand]:
         """Turn the fan outwards and in again, so that gores that hold each other come apart."""
         path = self._path()
-        if not self._loosens:
-            self._loosens, self._outwards = True, True
-            path.go_on_from("shut", state.commanded.limbs)
         outermost = path.start_of("fan_in_4")
-        self._outwards = self._outwards and not path.at(outermost)
-        if self._outwards:
-            return path.step(dt, -1, state, outermost, lying=True)
-        return path.step(dt, 1, state, lying=True)
+        if not self._loosening:
+            self._loosening = -1
+            path.go_on_from("shut", state.commanded.limbs)
+        elif path.at(outermost):
+            self._loosening = 1
+        until = outermost if self._loosening < 0 else None
+        return path.step(dt, self._loosening, state, until, lying=True)
 
 
 @register("halfway")

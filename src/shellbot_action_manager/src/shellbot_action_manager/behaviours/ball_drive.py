@@ -26,7 +26,7 @@ class BallDrive:
     Parameters
     ----------
     config : RollingConfig
-        Radius, pushers and joint rate.
+        Radius, pushers and joint rates.
     geometry : RobotGeometry
         Of a robot with upper legs.
     transformation : Transformation
@@ -92,7 +92,7 @@ class BallDrive:
         goal = self._pushers.offsets(self.R_world_base, self.omega_world, push)
         if catch is not None:
             goal[:, :2] += catch
-        step = self._config.joint_rate * dt
+        step = np.repeat(self._config.joint_rate, 2) * dt
         self._offset = self._offset + np.clip(goal - self._offset, -step, step)
         posture = self._transformation.closed_posture(dt, state, level)
         posture[:, 2:] += self._offset

@@ -39,7 +39,7 @@ class RollingConfig(Settings, error=ConfigError):
     dead_start: float = number(0.0, 0.5, "m")
     kick_from: float = number(0.0, 2.0, "m/s")
     push_rate: float = number(1.0, 1000.0, "1/s")
-    joint_rate: float = number(0.5, 20.0, "rad/s")
+    joint_rate: Pair = number(0.5, 20.0, "rad/s")
 
 
 def load_rolling(path: Optional[Union[str, Path]] = None) -> RollingConfig:
