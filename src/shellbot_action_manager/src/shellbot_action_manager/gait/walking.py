@@ -8,13 +8,14 @@ position. A foot that stands has z = 0 in W and leaves with the inverse of the b
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Callable, Optional
 
 import numpy as np
 
 from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_action_manager.gait.phase_clock import PhaseClock
-from shellbot_action_manager.gait.planar_motion import body_points_after, ground_points_after
+from shellbot_action_manager.gait.planar_motion import body_point_after, ground_points_after
 from shellbot_action_manager.gait.swing import lift_profile, travel_profile
 
 LEG_AZIMUTH = np.arange(6) * (np.pi / 3.0)  # rad, of lower_1 .. lower_6: the six-fold symmetry of the robot
@@ -29,9 +30,12 @@ _HOME_TOLERANCE = 1e-3  # m: a foot that is nearer to its rest point need not st
 _HOME_PERIOD_FRACTION = 0.75  # of period_slow: how fast the feet are brought home after the last command
 
 
+@lru_cache(maxsize=64)
 def neutral_feet(radius: float) -> np.ndarray:
-    """Return the points under which the feet stand at rest on a circle of `radius` (m), (6, 2) in W."""
-    return radius * np.stack((np.cos(LEG_AZIMUTH), np.sin(LEG_AZIMUTH)), axis=1)
+    """Return the points under which the feet stand at rest on a circle of `radius` (m), (6, 2) in W; read-only."""
+    feet = radius * np.stack((np.cos(LEG_AZIMUTH), np.sin(LEG_AZIMUTH)), axis=1)
+    feet.setflags(write=False)
+    return feet
 
 
 def rest_footholds(radius: float) -> np.ndarray:
@@ -143,52 +147,52 @@ def advance(
     in_swing = ~np.isnan(fraction)
 
     radius = gait.stance_radius if commanded else gait.rest_radius
-    neutral = neutral_feet(radius)
-    p_feet = state.p_feet.copy()
+    neutral, p_feet = neutral_feet(radius), state.p_feet.copy()
     fixed = ground_points_after(np.concatenate((p_feet[:, :2], state.p_lift, state.p_target)), twist, dt)
     p_lift, p_target = fixed[6:12], fixed[12:]
-    p_feet[~idle, :2] = fixed[:6][~idle]
+    np.copyto(p_feet[:, :2], fixed[:6], where=~idle[:, None])
 
     swinging = state.swinging & in_swing & ~idle & ~landed
     landing = state.swinging & ~in_swing & ~idle
-    p_feet[landing, :2], p_feet[landing, 2] = p_target[landing], 0.0
+    if landing.any():
+        p_feet[landing, :2], p_feet[landing, 2] = p_target[landing], 0.0
 
-    must_step = commanded | (np.linalg.norm(p_feet[:, :2] - neutral, axis=1) > _HOME_TOLERANCE)
+    must_step = commanded or np.linalg.norm(p_feet[:, :2] - neutral, axis=1) > _HOME_TOLERANCE
     lifting = in_swing & ~was_in_swing & must_step & lifts & ~idle
-    p_lift[lifting] = p_feet[lifting, :2]
     swinging = swinging | lifting
-    lift_height = state.lift_height.copy()
-    dwell = np.where(lifting, gait.dwell(usage if commanded else 0.0), state.dwell)
+    lift_height, dwell = state.lift_height.copy(), state.dwell.copy()
+    if lifting.any():
+        p_lift[lifting], dwell[lifting] = p_feet[lifting, :2], gait.dwell(usage if commanded else 0.0)
 
-    a_feet = np.zeros((6, 3))
+    a_feet, (travel, lift, travel_acceleration, lift_acceleration) = np.zeros((6, 3)), np.zeros((4, 6))
     swing_time, stance_time = (1.0 - gait.duty_factor) * period, gait.duty_factor * period
     planned = twist if planned is None else planned
-    for k in np.flatnonzero(swinging):
-        travelled = 0.0 if lifting[k] else travel_profile(before[k], gait.lift_dwell, dwell[k], gait.ramp)[0]
+    for k in np.flatnonzero(swinging).tolist():
+        u, end, lifts_now = float(fraction[k]), float(dwell[k]), bool(lifting[k])
+        travelled = 0.0 if lifts_now else travel_profile(float(before[k]), gait.lift_dwell, end, gait.ramp)[0]
         if travelled < _TARGET_FROZEN_FROM:
-            ahead = (1.0 - fraction[k]) * swing_time + 0.5 * stance_time
-            p_target[k] = body_points_after(neutral[k : k + 1], planned, ahead)[0]
-            if radius != state.radius and not lifting[k]:
+            ahead = (1.0 - u) * swing_time + 0.5 * stance_time
+            p_target[k] = body_point_after(neutral[k], planned, ahead)
+            if radius != state.radius and not lifts_now:
                 # The foothold jumps: the start of the swing goes along, so that the foot in the air does not.
                 p_lift[k] = (p_feet[k, :2] - travelled * p_target[k]) / (1.0 - travelled)
-        if lifting[k]:
+        if lifts_now:
             lift_height[k] = gait.lift_height
             if free_lift is not None:
+                along = [travel_profile(later, gait.lift_dwell, end, gait.ramp)[0] for later in SWING_SAMPLES]
+                over = [p_lift[k] + part * (p_target[k] - p_lift[k]) for part in along]
                 path = [
-                    ground_points_after(p[None], planned, u * swing_time)[0]
-                    for u in SWING_SAMPLES
-                    for p in [
-                        p_lift[k]
-                        + travel_profile(u, gait.lift_dwell, dwell[k], gait.ramp)[0] * (p_target[k] - p_lift[k])
-                    ]
+                    ground_points_after(p[None], planned, later * swing_time)[0]
+                    for p, later in zip(over, SWING_SAMPLES)
                 ]
-                lift_height[k] = free_lift(int(k), np.array(path))
-        travel, travel_acceleration = travel_profile(fraction[k], gait.lift_dwell, dwell[k], gait.ramp)
-        lift, lift_acceleration = lift_profile(fraction[k], gait.lift_peak)
-        p_feet[k, :2] = p_lift[k] + travel * (p_target[k] - p_lift[k])
-        p_feet[k, 2] = lift_height[k] * lift
-        a_feet[k, :2] = travel_acceleration / swing_time**2 * (p_target[k] - p_lift[k])
-        a_feet[k, 2] = lift_acceleration / swing_time**2 * lift_height[k]
+                lift_height[k] = free_lift(k, np.array(path))
+        travel[k], travel_acceleration[k] = travel_profile(u, gait.lift_dwell, end, gait.ramp)
+        lift[k], lift_acceleration[k] = lift_profile(u, gait.lift_peak)
+    way = p_target - p_lift
+    p_feet[swinging, :2] = (p_lift + travel[:, None] * way)[swinging]
+    p_feet[swinging, 2] = (lift_height * lift)[swinging]
+    a_feet[:, :2] = (travel_acceleration / swing_time**2)[:, None] * way
+    a_feet[:, 2] = lift_acceleration / swing_time**2 * lift_height
 
     new = WalkState(clock.phase, True, in_swing, swinging, p_feet, p_lift, p_target, a_feet, lift_height, dwell, radius)
     if not commanded and is_home(new, gait, idle):
