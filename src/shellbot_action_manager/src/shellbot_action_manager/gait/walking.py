@@ -13,10 +13,11 @@ from typing import Callable, Optional
 
 import numpy as np
 
+from shellbot_action_manager.gait._walking_tick import carry, fly
 from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_action_manager.gait.phase_clock import PhaseClock
 from shellbot_action_manager.gait.planar_motion import body_point_after, ground_points_after
-from shellbot_action_manager.gait.swing import lift_profile, travel_profile
+from shellbot_action_manager.gait.swing import travel_profile
 
 LEG_AZIMUTH = np.arange(6) * (np.pi / 3.0)  # rad, of lower_1 .. lower_6: the six-fold symmetry of the robot
 
@@ -24,7 +25,6 @@ FreeLift = Callable[[int, np.ndarray], float]
 
 SWING_SAMPLES = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)  # fractions of a swing at which its height is checked
 
-_TARGET_FROZEN_FROM = 0.7  # fraction of the way through the air after which the foothold stays where it is
 NO_LEG = np.zeros(6, dtype=bool)
 _HOME_TOLERANCE = 1e-3  # m: a foot that is nearer to its rest point need not step any more
 _HOME_PERIOD_FRACTION = 0.75  # of period_slow: how fast the feet are brought home after the last command
@@ -147,10 +147,9 @@ def advance(
     in_swing = ~np.isnan(fraction)
 
     radius = gait.stance_radius if commanded else gait.rest_radius
-    neutral, p_feet = neutral_feet(radius), state.p_feet.copy()
-    fixed = ground_points_after(np.concatenate((p_feet[:, :2], state.p_lift, state.p_target)), twist, dt)
-    p_lift, p_target = fixed[6:12], fixed[12:]
-    np.copyto(p_feet[:, :2], fixed[:6], where=~idle[:, None])
+    neutral = neutral_feet(radius)
+    p_feet, p_lift, p_target = state.p_feet.copy(), state.p_lift.copy(), state.p_target.copy()
+    carry(twist, dt, idle, p_feet, p_lift, p_target)
 
     swinging = state.swinging & in_swing & ~idle & ~landed
     landing = state.swinging & ~in_swing & ~idle
@@ -164,35 +163,24 @@ def advance(
     if lifting.any():
         p_lift[lifting], dwell[lifting] = p_feet[lifting, :2], gait.dwell(usage if commanded else 0.0)
 
-    a_feet, (travel, lift, travel_acceleration, lift_acceleration) = np.zeros((6, 3)), np.zeros((4, 6))
-    swing_time, stance_time = (1.0 - gait.duty_factor) * period, gait.duty_factor * period
+    times = ((1.0 - gait.duty_factor) * period, gait.duty_factor * period)
     planned = twist if planned is None else planned
-    for k in np.flatnonzero(swinging).tolist():
-        u, end, lifts_now = float(fraction[k]), float(dwell[k]), bool(lifting[k])
-        travelled = 0.0 if lifts_now else travel_profile(float(before[k]), gait.lift_dwell, end, gait.ramp)[0]
-        if travelled < _TARGET_FROZEN_FROM:
-            ahead = (1.0 - u) * swing_time + 0.5 * stance_time
-            p_target[k] = body_point_after(neutral[k], planned, ahead)
-            if radius != state.radius and not lifts_now:
-                # The foothold jumps: the start of the swing goes along, so that the foot in the air does not.
-                p_lift[k] = (p_feet[k, :2] - travelled * p_target[k]) / (1.0 - travelled)
-        if lifts_now:
-            lift_height[k] = gait.lift_height
-            if free_lift is not None:
-                along = [travel_profile(later, gait.lift_dwell, end, gait.ramp)[0] for later in SWING_SAMPLES]
-                over = [p_lift[k] + part * (p_target[k] - p_lift[k]) for part in along]
-                path = [
-                    ground_points_after(p[None], planned, later * swing_time)[0]
-                    for p, later in zip(over, SWING_SAMPLES)
-                ]
-                lift_height[k] = free_lift(k, np.array(path))
-        travel[k], travel_acceleration[k] = travel_profile(u, gait.lift_dwell, end, gait.ramp)
-        lift[k], lift_acceleration[k] = lift_profile(u, gait.lift_peak)
-    way = p_target - p_lift
-    p_feet[swinging, :2] = (p_lift + travel[:, None] * way)[swinging]
-    p_feet[swinging, 2] = (lift_height * lift)[swinging]
-    a_feet[:, :2] = (travel_acceleration / swing_time**2)[:, None] * way
-    a_feet[:, 2] = lift_acceleration / swing_time**2 * lift_height
+    for k in np.flatnonzero(lifting).tolist():
+        lift_height[k] = gait.lift_height
+        if free_lift is not None:
+            ahead = (1.0 - float(fraction[k])) * times[0] + 0.5 * times[1]
+            way = body_point_after(neutral[k], planned, ahead) - p_lift[k]
+            along = [travel_profile(u, gait.lift_dwell, float(dwell[k]), gait.ramp)[0] for u in SWING_SAMPLES]
+            path = [
+                ground_points_after((p_lift[k] + part * way)[None], planned, u * times[0])[0]
+                for part, u in zip(along, SWING_SAMPLES)
+            ]
+            lift_height[k] = free_lift(k, np.array(path))
+    a_feet = np.zeros((6, 3))
+    fly(
+        swinging, lifting, fraction, before, times, (gait.lift_dwell, gait.ramp, gait.lift_peak), dwell, lift_height,
+        neutral, radius != state.radius, planned, p_feet, p_lift, p_target, a_feet,
+    )  # fmt: skip
 
     new = WalkState(clock.phase, True, in_swing, swinging, p_feet, p_lift, p_target, a_feet, lift_height, dwell, radius)
     if not commanded and is_home(new, gait, idle):
