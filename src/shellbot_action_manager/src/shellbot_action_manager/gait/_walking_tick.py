@@ -10,7 +10,8 @@ from robot_mechanics.native.jit import kernel
 from shellbot_action_manager.gait import planar_motion, swing
 
 _TARGET_FROZEN_FROM = 0.7  # fraction of the way through the air after which the foothold stays where it is
-_exp_twist, _travel, _lift = map(kernel, (planar_motion.exp_twist, swing.travel_profile, swing.lift_profile))
+_exp_twist = kernel(planar_motion.exp_twist)
+_travel, _lift = kernel(swing.travel_profile), kernel(swing.lift_profile)
 
 
 @kernel
