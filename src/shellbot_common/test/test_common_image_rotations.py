@@ -11,7 +11,13 @@ from scipy.spatial.transform import Rotation
 
 from shellbot_common import ImageError
 from shellbot_common.image import rgb_array
-from shellbot_common.rotations import quaternion_from_rpy, rotation_from_rpy, rpy_from_quaternion, up_from_quaternion
+from shellbot_common.rotations import (
+    is_attitude,
+    quaternion_from_rpy,
+    rotation_from_rpy,
+    rpy_from_quaternion,
+    up_from_quaternion,
+)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +43,12 @@ def test_pictures_are_decoded_with_padding(encoding, pixel, expected):
 def test_pictures_that_do_not_fit_are_refused(arguments):
     with pytest.raises(ImageError):
         rgb_array(*arguments)
+
+
+def test_what_units_send_for_no_attitude_is_none():
+    none = ([0.0] * 4, [np.nan] * 4, [0.0, 0.0, np.nan, 1.0], [np.inf, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.4])
+    assert not any(is_attitude(np.array(values)) for values in none)
+    assert is_attitude(np.array([0.0, 0.0, 0.6, 0.8])) and is_attitude(np.array([0.0, -0.6, 0.0, 0.0]))
 
 
 def test_rotations_agree_with_scipy_and_each_other():

@@ -58,6 +58,17 @@ def test_another_robot_is_refused_by_name():
         Simulator(URDF["simulation"].replace("lower_1_fan", "lower_7_fan"), PROFILE["simulation"])
 
 
+def test_a_state_is_that_of_its_tick_whenever_it_is_read(simulator):
+    states, read_at_once = [], []
+    for _ in range(20):  # it settles: no tick is like another
+        simulator.step_tick()
+        states.append(simulator.state())
+        now = simulator.state()
+        read_at_once.append((*now.foot_height, *simulator._ground.evaluate(now.step_contacts).ground_force))
+    read_late = [(*state.foot_height, *state.contacts.ground_force) for state in states]
+    assert read_late == read_at_once and len(set(read_late)) == 20
+
+
 def test_every_pose_starts_on_the_ground(simulator):
     for pose in ("spawn", "sit", "stand", "closed"):
         state = simulator.reset(shellbot_description.named_pose_array(pose, "simulation"))

@@ -32,7 +32,7 @@ from shellbot_action_manager.modes.announcer import Announcer
 from shellbot_action_manager.modes.mode_machine import ModeMachine
 from shellbot_action_manager.modes.mode_table import STOPPED, WAITING, Mode
 from shellbot_common import TICK, Stamp, classify_stamp
-from shellbot_common.rotations import rpy_from_quaternion
+from shellbot_common.rotations import is_attitude, rpy_from_quaternion
 
 _ANSWER_HOLDS = 5.0  # s that the answer to a request stays the sentence of the mode topic
 _FAILED_AFTER = 0.2  # s: a shorter failure, such as a tilt, is a push or a bad reading
@@ -308,7 +308,7 @@ class ActionManagerCore:
         """Return the state of this tick; before the first command the limbs are commanded to where they are."""
         q = feedback.joint_position
         orientation = feedback.orientation
-        if orientation is not None and not (np.isfinite(orientation).all() and np.linalg.norm(orientation) > 0.5):
+        if orientation is not None and not is_attitude(orientation):
             orientation = None
         if self._motion is None:
             self._motion = Motion(found(self.geometry.limbs, q))
@@ -316,7 +316,7 @@ class ActionManagerCore:
             q=q,
             orientation=orientation,
             angular_velocity=feedback.angular_velocity,
-            rpy=None if orientation is None else np.array(rpy_from_quaternion(*orientation)),
+            rpy=None if orientation is None else np.array(rpy_from_quaternion(*orientation.tolist())),
             commanded=self._motion,
         )
 

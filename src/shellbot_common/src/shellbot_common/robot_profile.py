@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Dict, FrozenSet, Iterable, Mapping, Optional, Tuple, Type, Union
 
@@ -225,7 +226,7 @@ class RobotProfile(Settings, error=ProfileError):
         """Return the profile as YAML, all files included."""
         return str(yaml.safe_dump(_plain(self.to_mapping()), sort_keys=False, default_flow_style=None, width=1000))
 
-    @property
+    @cached_property
     def joint_names(self) -> Tuple[str, ...]:
         """Driven joints, in the order of every joint array."""
         return tuple(self.joints)

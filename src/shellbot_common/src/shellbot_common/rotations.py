@@ -7,7 +7,7 @@ Loaded by those who need it and not with the package, because it needs numpy.
 from __future__ import annotations
 
 import math
-from typing import Tuple
+from typing import List, Tuple
 
 import numpy as np
 
@@ -37,6 +37,12 @@ def rpy_from_quaternion(x: float, y: float, z: float, w: float) -> Tuple[float, 
     return (roll, pitch, yaw)
 
 
+def is_attitude(quaternion: np.ndarray) -> bool:
+    """Whether a measured quaternion (x, y, z, w) is one: not NaN or of hardly any length, as units send for "none"."""
+    x, y, z, w = quaternion.tolist()
+    return bool(0.25 < x * x + y * y + z * z + w * w < math.inf)
+
+
 def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
     """Rotation matrix (3, 3) Rz(yaw) Ry(pitch) Rx(roll); angles in rad."""
     cr, cp, cy = math.cos(roll), math.cos(pitch), math.cos(yaw)
@@ -52,15 +58,14 @@ def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
 
 def turned_about_z(quaternion: np.ndarray, angle: float) -> np.ndarray:
     """Quaternion (x, y, z, w) of length 1 of Rz(angle) R for a quaternion of R of any length but zero; angle in rad."""
-    x, y, z, w = quaternion / np.linalg.norm(quaternion)
+    x, y, z, w = _unit(quaternion)
     c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
     return np.array([c * x - s * y, c * y + s * x, c * z + s * w, c * w - s * z])
 
 
 def rotation_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
     """Rotation matrix (3, 3) of a quaternion (x, y, z, w) of any length but zero."""
-    # as floats: scalars of numpy cost three times as much
-    x, y, z, w = (quaternion / np.sqrt(np.dot(quaternion, quaternion))).tolist()
+    x, y, z, w = _unit(quaternion)
     return np.array(
         [
             [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
@@ -72,8 +77,14 @@ def rotation_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
 
 def up_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
     """Up direction (3,) seen from a body with orientation (x, y, z, w)."""
-    x, y, z, w = quaternion / np.linalg.norm(quaternion)
+    x, y, z, w = _unit(quaternion)
     return np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
+
+
+def _unit(quaternion: np.ndarray) -> List[float]:
+    # as floats: scalars of numpy cost three times as much
+    unit: List[float] = (quaternion / math.sqrt(np.dot(quaternion, quaternion))).tolist()
+    return unit
 
 
 def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -229,10 +229,10 @@ class CommandFilter:
             notices.append(Notice("invalid", Level.ERROR, self._hold_cause))
             return None
         clamped = clamp_targets(requested, self._limits)
-        over = np.flatnonzero(np.abs(requested - clamped) > 1e-9)
-        if over.size:
-            worst = over[np.abs(requested - clamped)[over].argmax()]
-            limits = self._limits
+        beyond = np.abs(requested - clamped)
+        worst = beyond.argmax()
+        if beyond[worst] > 1e-9:
+            over, limits = np.flatnonzero(beyond > 1e-9), self._limits
             notices.append(
                 Notice(
                     "clamped",

@@ -38,7 +38,7 @@ def clamp_targets(targets: Array, limits: JointLimits) -> Array:
     if not finite.all():
         joints = ", ".join(name for name, good in zip(limits.names, finite) if not good)
         raise TargetsError(f"the target of {joints} is not a finite number; check the node that publishes it")
-    return np.clip(targets, limits.lower, limits.upper)
+    return np.minimum(np.maximum(targets, limits.lower), limits.upper)
 
 
 def rate_limit(targets: Array, previous: Array, max_velocity: Array, dt: float) -> Array:
@@ -62,4 +62,4 @@ def rate_limit(targets: Array, previous: Array, max_velocity: Array, dt: float) 
         within reach.
     """
     step = np.maximum(max_velocity, 0.0) * max(dt, 0.0)  # (n,) rad
-    return np.clip(targets, previous - step, previous + step)
+    return np.minimum(np.maximum(targets, previous - step), previous + step)

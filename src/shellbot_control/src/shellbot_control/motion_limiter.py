@@ -79,8 +79,8 @@ class MotionLimiter:
             notices = self._begin(goal, previous)
         position = rate_limit(goal, previous, self._velocity(dt), dt)
         lag = np.abs(goal - position)
-        is_behind = bool(lag.max() > 0.0)
         worst = int(lag.argmax())
+        is_behind = bool(lag[worst] > 0.0)
         if self._catch_up is not None:
             is_over = self._catch_up > self._parameters.catch_up_time + _CATCH_UP_GRACE
             if is_over or not is_behind:

@@ -50,6 +50,17 @@ def legs_forward(geometry, tip, q, out):
 
 
 @kernel
+def legs_margin(q, low, high, out):
+    """Write how far coxa, femur, tibia (k, m, 3) lie within low, high (k, 4): negative outside, -inf for NaN."""
+    for i in range(q.shape[0]):
+        for j in range(q.shape[1]):
+            for n in range(3):
+                value = q[i, j, n]
+                inside = min(value - low[i, n + 1], high[i, n + 1] - value)
+                out[i, j, n] = -math.inf if math.isnan(value) else inside
+
+
+@kernel
 def legs_reach(geometry, tip, p, fan, low, high, out):
     """Write whether any of the four branches brings the tip to p (k, m, 3) within low, high (k, 4)."""
     for i in range(p.shape[0]):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Sequence, Tuple, Union
 
@@ -136,13 +137,12 @@ class LegSet:
 
     def margin(self, q: ArrayLike) -> np.ndarray:
         """Return how far (rad) coxa, femur, tibia (k, ..., 3) lie in their limits: negative outside, -inf for NaN."""
-        values = np.asarray(q, dtype=np.float64)
+        values = np.ascontiguousarray(q, dtype=np.float64)
         if values.ndim < 2 or values.shape[0] != len(self.names) or values.shape[-1] != 3:
             raise ShapeError(f"q has shape {values.shape}; expected ({len(self.names)}, ..., 3): coxa, femur, tibia")
-        shape = (len(self.names), *([1] * (values.ndim - 2)), 3)
-        low, high = self.lower[:, 1:].reshape(shape), self.upper[:, 1:].reshape(shape)
-        inside = np.minimum(values - low, high - values)
-        return np.where(np.isnan(inside), -np.inf, inside)
+        out = np.empty((len(self.names), values[0].size // 3, 3))
+        workspace_kernels.legs_margin(values.reshape(out.shape), self.lower, self.upper, out)
+        return out.reshape(values.shape)
 
     def reaches(self, p_base: ArrayLike, fan: Union[float, ArrayLike] = 0.0, joint_margin: float = 0.0) -> np.ndarray:
         """Return whether any branch brings the tips to (k, m, 3) in base_link within the joint limits, (k, m) bool.
@@ -169,6 +169,8 @@ class LegSet:
         return array
 
     def _fan(self, fan: Union[float, ArrayLike]) -> np.ndarray:
+        if type(fan) is float and math.isfinite(fan):  # of every tick
+            return np.full(len(self.names), fan)
         array = np.asarray(fan, dtype=np.float64)
         if array.shape not in ((), (len(self.names),)) or not np.isfinite(array).all():
             raise ShapeError(f"fan is {fan!r}; expected one finite angle in rad, or one per leg ({len(self.names)})")

@@ -85,9 +85,10 @@ class OnFeet(BehaviourBase):
 
 def within_reach(command: LowerCommand, state: State) -> LowerCommand:
     """Return the command with the joints of a foot out of reach as they were; kinematics goes as near as it can."""
-    unreachable = np.isnan(command.q).any(axis=1)
-    if not unreachable.any():
+    unknown = np.isnan(command.q)
+    if not unknown.any():
         return command
+    unreachable = unknown.any(axis=1)
     previous = lower_command(state.commanded.limbs).q
     return LowerCommand(np.where(unreachable[:, None], previous, command.q), command.p_base, command.ahead)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import FrozenSet, Optional, Protocol, Tuple
 
 import numpy as np
 
 from shellbot_action_manager.body.limbs import LimbCommands
 from shellbot_action_manager.gait.walkspace import WalkspaceLimits
+from shellbot_common.rotations import up_from_quaternion
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ class State:
     angular_velocity: Optional[np.ndarray]  #: (3,) rad/s in base_link
     rpy: Optional[np.ndarray]  #: (3,) The orientation as roll, pitch, yaw, rad
     commanded: Motion  #: The motion of the previous tick: a behaviour begins here, wherever it goes
+
+    @cached_property
+    def up(self) -> Optional[np.ndarray]:
+        """Up direction (3,) seen from base_link; None without an IMU."""
+        return None if self.orientation is None else up_from_quaternion(self.orientation)
 
     @property
     def tilt(self) -> float:

@@ -59,14 +59,15 @@ class Walk(OnFeet):
         if engine.walking:
             activity = "walking" if engine.twist.any() else "stepping_home"
         ground = engine.terrain.z.copy() if engine.rough else None
-        limbs, standing = limb_commands(lower, upper, engine.standing), engine.standing
+        standing = engine.standing
+        limbs = limb_commands(lower, upper, standing)
         return Motion(limbs, standing, engine.phases, engine.twist.copy(), ground, activity, 0.5, done, notice=notice)
 
     def _drive(self, dt: float, commands: Commands, state: State) -> tuple:
         """Return the legs' command, whether the behaviour has ended, and a notice."""
         config, engine, lost = self._robot.config, self._robot.engine, commands.lost_legs
         gait = commands.gait
-        if engine.lost_legs.idle.any():
+        if engine.lost_legs.any_idle:
             gait = config.limp.gait
         elif engine.gait.name == config.limp.gait:
             gait = gait or config.gait

@@ -19,14 +19,14 @@ REST_POSE = np.zeros(6)
 
 def feet_in_base(p_walk_feet: np.ndarray, pose: np.ndarray, height: float) -> np.ndarray:
     """Return feet (..., 3) given in W seen from base_link, for a body at `pose` and rest height `height` (m)."""
-    body = np.array([pose[0], pose[1], pose[2] + height])
-    return (np.asarray(p_walk_feet) - body) @ rotation_from_rpy(*pose[3:])
+    x, y, z, *rpy = pose.tolist()
+    return (np.asarray(p_walk_feet) - np.array([x, y, z + height])) @ rotation_from_rpy(*rpy)
 
 
 def feet_in_walk(p_base_feet: np.ndarray, pose: np.ndarray, height: float) -> np.ndarray:
     """Return feet (..., 3) given in base_link seen from W; the inverse of `feet_in_base`."""
-    body = np.array([pose[0], pose[1], pose[2] + height])
-    return np.asarray(p_base_feet) @ rotation_from_rpy(*pose[3:]).T + body
+    x, y, z, *rpy = pose.tolist()
+    return np.asarray(p_base_feet) @ rotation_from_rpy(*rpy).T + np.array([x, y, z + height])
 
 
 @dataclass(frozen=True)

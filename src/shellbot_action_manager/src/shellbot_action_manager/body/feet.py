@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Tuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import List, Tuple
 
 import numpy as np
 
-from robot_mechanics import SerialChain
+from robot_mechanics import Joint, KinematicTree, SerialChain
 
 
 @dataclass(frozen=True)
@@ -19,9 +20,18 @@ class Feet:
     radius: float  #: Of the balls, m
     back: float  #: From the tip back to the centre, m
 
+    @cached_property
+    def _tree(self) -> KinematicTree:
+        """The chains as one, for one call a tick."""
+        joints: List[Joint] = []
+        for chain in self.chains:
+            links = ["base_link", *(joint.name for joint in chain.joints)]
+            joints += [replace(joint, parent=link, child=joint.name) for link, joint in zip(links, chain.joints)]
+        return KinematicTree(joints)
+
     def poses(self, q_lower: np.ndarray) -> np.ndarray:
         """Return the poses (6, 4, 4) of the foot frames in base_link, m, for fan, coxa, femur, tibia (6, 4) in rad."""
-        return np.array([chain.fk(q) for chain, q in zip(self.chains, q_lower)])
+        return self._tree.fk(q_lower.ravel())[1:].reshape(len(self.chains), -1, 4, 4)[:, -1]
 
     def lowest_points(self, T_base_foot: np.ndarray, down: np.ndarray) -> np.ndarray:
         """Return the lowest point of each ball (6, 3) in base_link, m.

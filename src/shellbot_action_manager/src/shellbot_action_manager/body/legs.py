@@ -52,10 +52,9 @@ class LegGeometry:
 
     def is_free(self, q: np.ndarray, standing: Optional[np.ndarray] = None) -> bool:
         """Return whether the joints (6, 3) of all feet keep their limits, and the gores of `standing` (6,) are free."""
-        free = (self.margin(q) >= 0.0).all()
-        if free and standing is not None:
-            free = (self.margin(q, stands=True)[standing] >= 0.0).all()
-        return bool(free)
+        if self.margin(q).min() < 0.0:
+            return False
+        return standing is None or bool(((q[:, 1] + q[:, 2] - self.shank_min >= 0.0) | ~standing).all())
 
     def explain(self, q: np.ndarray, required: float = 0.0, stands: bool = False) -> str:
         """Return in words which joint is in the way for angles (6, 3); empty when all keep the margin (rad)."""
@@ -105,7 +104,7 @@ def limb_commands(lower: LowerCommand, upper: np.ndarray, planted: Optional[np.n
     """
     fraction = None if planted is None else planted / max(int(planted.sum()), 1)
     limbs = {
-        "fan": LimbCommand(np.array([[lower.q[:, 0].mean()]])),
+        "fan": LimbCommand(np.array([[lower.q[:, 0].sum() / len(lower.q)]])),
         "lower": LimbCommand(lower.q[:, 1:], lower.p_base, load_share=fraction, ahead=lower.ahead),
     }
     if len(upper):

@@ -49,7 +49,7 @@ def move_toward(
     geometry : RobotGeometry
         The robot.
     """
-    by, reason = np.clip(goal - present, -step, step), ""
+    by, reason = np.minimum(np.maximum(goal - present, -step), step), ""
     if not by.any():
         return present, ""
 

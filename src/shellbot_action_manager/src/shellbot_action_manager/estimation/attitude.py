@@ -24,7 +24,7 @@ import numpy as np
 
 from shellbot_action_manager.errors import ConfigError
 from shellbot_common import Settings, Stamp, classify_stamp, number
-from shellbot_common.rotations import quaternion_from_rpy
+from shellbot_common.rotations import is_attitude, quaternion_from_rpy
 
 GRAVITY = 9.81  # m/s^2
 IMU_TIMEOUT = 0.2  # s: an older attitude is not used
@@ -220,8 +220,8 @@ class ImuInput:
                 return  # as if it had not come: the attitude before holds until it is too old
             reading = self._filter.step(t - self._time if kind is Stamp.NEXT else 0.0, angular_velocity, specific_force)
         else:
-            is_usable = np.isfinite(orientation).all() and np.linalg.norm(orientation) > 0.5
-            reading = ImuReading(orientation if is_usable else None, _known(angular_velocity), _known(specific_force))
+            attitude = orientation if is_attitude(orientation) else None
+            reading = ImuReading(attitude, _known(angular_velocity), _known(specific_force))
         self._time = t
         self._readings.append((t, reading))
 
@@ -239,7 +239,7 @@ class ImuInput:
 
 
 def _known(values: np.ndarray) -> Optional[np.ndarray]:
-    return values if np.isfinite(values).all() else None
+    return values if all(map(math.isfinite, values.tolist())) else None
 
 
 # Three floats and four: a tenth of the time that arrays of this length take.

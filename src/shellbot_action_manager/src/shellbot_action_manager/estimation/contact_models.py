@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Callable, Dict, Optional, Protocol, Tuple
 import numpy as np
 
 from shellbot_action_manager.interface import ContactEstimate
-from shellbot_common.rotations import up_from_quaternion
 
 if TYPE_CHECKING:
     from shellbot_action_manager.behaviours.protocol import Motion, State
@@ -48,15 +47,13 @@ class NoContacts:
     def step(self, dt: float, state: State, motion: Motion) -> ContactEstimate:
         """Return the measured feet, and those that stand with equal load."""
         position = self._geometry.legs.forward(self._geometry.q_lower(state.q))
-        stands = self._standing(dt, position, motion, state.orientation)
+        stands = self._standing(dt, position, motion, state.up)
         phase = self._nothing if motion.phase is None else motion.phase
         load_share = stands / max(int(stands.sum()), 1)
         pressure, previous = self._pressure(state, stands)
         return ContactEstimate(self._name, self._frames, stands, phase, load_share, position, pressure, previous)
 
-    def _standing(
-        self, dt: float, p_base_feet: np.ndarray, motion: Motion, orientation: Optional[np.ndarray]
-    ) -> np.ndarray:
+    def _standing(self, dt: float, p_base_feet: np.ndarray, motion: Motion, up: Optional[np.ndarray]) -> np.ndarray:
         return np.zeros(len(self._frames), dtype=bool)
 
     def _pressure(self, state: State, stands: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
@@ -82,9 +79,7 @@ class FeetContacts(NoContacts):
         self._since = np.full(count, np.inf)  # s: how long each has been commanded so
         self._p_foot = np.full((count, 3), np.nan)  # where each touched the ground at the previous tick
 
-    def _standing(
-        self, dt: float, p_base_feet: np.ndarray, motion: Motion, orientation: Optional[np.ndarray]
-    ) -> np.ndarray:
+    def _standing(self, dt: float, p_base_feet: np.ndarray, motion: Motion, up: Optional[np.ndarray]) -> np.ndarray:
         planted = np.zeros(len(self._frames), dtype=bool) if motion.planted is None else motion.planted
         if self._planted is not None:
             self._since = np.where(planted == self._planted, self._since + dt, 0.0)
@@ -95,16 +90,14 @@ class FeetContacts(NoContacts):
         candidates = planted ^ late
         if not candidates.any():
             return candidates
-        height = p_base_feet[:, 2]
-        if orientation is not None:
-            height = p_base_feet @ up_from_quaternion(orientation)
+        height = p_base_feet[:, 2] if up is None else p_base_feet @ up
         return candidates & (height <= height[candidates].min() + self._tolerance)
 
     def _pressure(self, state: State, stands: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
         feet = self._geometry.feet
         T_base_foot = feet.poses(self._geometry.q_lower(state.q))
         R_base_foot, p_tip = T_base_foot[:, :3, :3], T_base_foot[:, :3, 3]
-        down = np.array([0.0, 0.0, -1.0]) if state.orientation is None else -up_from_quaternion(state.orientation)
+        down = np.array([0.0, 0.0, -1.0]) if state.up is None else -state.up
         pressure = np.where(stands[:, None], feet.lowest_points(T_base_foot, down), np.nan)
         previous = np.einsum("kij,kj->ki", R_base_foot, self._p_foot) + p_tip
         self._p_foot = np.einsum("kji,kj->ki", R_base_foot, pressure - p_tip)
@@ -141,8 +134,8 @@ class RollingContacts:
             p_gore = np.einsum("kji,kj->ki", T_then[:, :3, :3], points - T_then[:, :3, 3])
             previous = np.einsum("kij,kj->ki", T_base_gore[:, :3, :3], p_gore) + T_base_gore[:, :3, 3]
         self._previous = None
-        if state.orientation is not None:
-            down = -up_from_quaternion(state.orientation)
+        if state.up is not None:
+            down = -state.up
             points = gores.lowest_points(T_base_gore, down)
             depth = points @ down
             touches = depth >= depth.max() - self._tolerance

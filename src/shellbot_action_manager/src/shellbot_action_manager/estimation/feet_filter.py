@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Optional
 
 import numpy as np
 
 from shellbot_action_manager.errors import ConfigError
+from shellbot_action_manager.estimation._feet_filter_tick import feet_filter_tick
 from shellbot_common import Settings, number
 
 
@@ -50,7 +51,7 @@ class FeetFilter:
     """
 
     def __init__(self, config: FeetFilterConfig, feet: int) -> None:
-        self._config = config
+        self._noise = np.array(astuple(config))
         self._x = np.zeros((feet + 2, 2))
         self._P = np.zeros((feet + 2, feet + 2))
         self._P[1, 1] = config.velocity**2
@@ -58,7 +59,7 @@ class FeetFilter:
         self._slip = np.zeros((feet, 2))  # m/s, low-passed
         self._p_feet = np.zeros((feet, 2))
         self._since_landed = np.zeros(feet)  # s
-        self._acceleration: Optional[np.ndarray] = None
+        self._acceleration = np.full(2, np.nan)
 
     @property
     def position(self) -> np.ndarray:
@@ -94,62 +95,8 @@ class FeetFilter:
             How far each foot rolled over the ground since the tick before, m; not at all by default.
         """
         rolled = np.zeros_like(p_feet) if rolled is None else rolled
-        if self._stands.any():
-            self._predict(dt, acceleration)
-        self._acceleration = acceleration
-        stayed = self._stands & stands
-        self._x[2:][stayed] += rolled[stayed]
-        self._drift(dt, p_feet - rolled, stayed)
-        for i in np.flatnonzero(stands & ~stayed):
-            self._land(i, p_feet[i])
-        self._stands, self._p_feet = stands.copy(), p_feet.copy()
-        if stayed.any():
-            self._measure(np.flatnonzero(stayed), p_feet[stayed])
-
-    def _predict(self, dt: float, acceleration: Optional[np.ndarray]) -> None:
-        config, x, P = self._config, self._x, self._P  # noqa: N806
-        noise = config.blind_acceleration
-        x[0] += x[1] * dt
-        if acceleration is not None:
-            noise = config.acceleration
-            mean = acceleration if self._acceleration is None else 0.5 * (acceleration + self._acceleration)
-            x[0] += 0.5 * mean * dt**2
-            x[1] += mean * dt
-        P[0] += dt * P[1]
-        P[:, 0] += dt * P[:, 1]
-        P[:2, :2] += noise**2 * np.array([[dt**4 / 4, dt**3 / 2], [dt**3 / 2, dt**2]])
-
-    def _drift(self, dt: float, p_feet: np.ndarray, stayed: np.ndarray) -> None:
-        """Let the anchors creep, those of feet that slip the most."""
-        config = self._config
-        slip = np.zeros_like(self._slip)
-        if stayed.sum() >= 3:  # of two, the one that slips cannot be told
-            velocity = (p_feet[stayed] - self._p_feet[stayed]) / dt
-            in_order, middle = np.sort(velocity, axis=0), (len(velocity) - 1) // 2
-            slip[stayed] = velocity - 0.5 * (in_order[middle] + in_order[-1 - middle])  # their median
-        blend = min(dt / config.slip_time, 1.0)
-        self._slip = np.where(stayed[:, None], self._slip + blend * (slip - self._slip), 0.0)
-        self._since_landed += dt
-        landing = config.landing_creep * np.exp(-self._since_landed[stayed] / config.landing_time)
-        variance = config.creep**2 + landing**2 + config.slip_gain**2 * (self._slip[stayed] ** 2).sum(axis=1)
-        anchors = 2 + np.flatnonzero(stayed)
-        self._P[anchors, anchors] += variance * dt**2
-
-    def _land(self, foot: int, p_foot: np.ndarray) -> None:
-        x, P, anchor = self._x, self._P, 2 + foot  # noqa: N806
-        x[anchor] = x[0] + p_foot
-        self._since_landed[foot] = 0.0
-        P[anchor, :] = P[0, :]
-        P[:, anchor] = P[:, 0]
-        P[anchor, anchor] = P[0, 0] + self._config.foot**2
-
-    def _measure(self, feet: np.ndarray, p_feet: np.ndarray) -> None:
-        # One foot after the other, which is the same for independent errors: for matrices of 6 x 6 the threads of a
-        # linear-algebra library waited for each other longer than the rest of the tick takes.
-        x, P = self._x, self._P  # noqa: N806
-        for foot, p_foot in zip(feet, p_feet):
-            anchor = 2 + foot
-            H = P[anchor] - P[0]  # noqa: N806 - a foot measures its anchor minus the body's position
-            K = H / (H[anchor] - H[0] + self._config.foot**2)  # noqa: N806
-            x += np.outer(K, p_foot - (x[anchor] - x[0]))
-            P -= np.outer(K, H)
+        acceleration = np.full(2, np.nan) if acceleration is None else acceleration
+        feet_filter_tick(
+            self._noise, dt, p_feet, stands, acceleration, rolled, self._x, self._P, self._stands, self._p_feet,
+            self._slip, self._since_landed, self._acceleration,
+        )  # fmt: skip

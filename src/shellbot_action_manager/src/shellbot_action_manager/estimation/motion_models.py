@@ -91,10 +91,10 @@ class FeetModel:
             self.reset()
             self._filter = FeetFilter(self._config, len(stands))
             self._stands, self._p_feet = stands, p_feet
-        both = stands & self._stands
         if attitude.imu_turn is not None:
             turn = attitude.imu_turn
-        elif both.sum() >= 2:
+        elif (stands & self._stands).sum() >= 2:
+            both = stands & self._stands
             turn = self._turn = fit_turn(self._p_feet[both], p_feet[both])
         else:  # one tripod has taken over from the other: the last turn goes on, once
             turn, self._turn = self._turn, 0.0

@@ -18,6 +18,7 @@ from shellbot_action_manager.interface import ContactEstimate
 from shellbot_common import Stamp, classify_stamp
 from shellbot_common.ground_plane import fit_plane, tilt_over
 from shellbot_common.rotations import (
+    is_attitude,
     quaternion_from_rpy,
     rotation_from_quaternion,
     rpy_from_quaternion,
@@ -120,7 +121,8 @@ class OdometryCore:
         self._follow_heading(dt, yaw, rate, moved.turn)
         height = self._state.height
         if contact.any():  # what carries load is the lowest point of the robot
-            height = -float((contacts.centre_of_pressure[contact] @ R_level_base[2]).mean())
+            heights = contacts.centre_of_pressure[contact] @ R_level_base[2]
+            height = -float(heights.sum()) / len(heights)
         self._state = self._advance(t, dt, moved, height, quat_level_base)
         return self._state
 
@@ -135,10 +137,10 @@ class OdometryCore:
         self, contacts: ContactEstimate, orientation: Optional[np.ndarray]
     ) -> Tuple[np.ndarray, Optional[float]]:
         """Return the attitude of base_link in the level axes of the heading, and the heading, rad."""
-        if orientation is not None and np.isfinite(orientation).all() and np.linalg.norm(orientation) > 0.5:
+        if orientation is not None and is_attitude(orientation):
             heading = contacts.heading
             if heading is None or not math.isfinite(heading):
-                heading = float(rpy_from_quaternion(*orientation)[2])
+                heading = rpy_from_quaternion(*orientation.tolist())[2]
             return turned_about_z(orientation, -heading), heading
         if contacts.in_contact.sum() < 3 or contacts.model == "rolling":  # gores do not stand on a plane of tips
             return self._state.quat_footprint_base, None

@@ -49,8 +49,8 @@ class PayloadEstimator:
     def step(self, dt: float, motion: Motion, state: State, effort: Optional[np.ndarray]) -> None:
         """Take the torques (n,) measured at a tick, N m; None or NaN: not measured."""
         planted, before = motion.planted, state.commanded.limbs
-        still = planted is not None and len(planted) == 6 and bool(planted.all()) and state.orientation is not None
-        still = still and effort is not None and motion.activity == ""
+        still = motion.activity == "" and effort is not None and state.orientation is not None
+        still = still and planted is not None and len(planted) == 6 and bool(planted.all())
         still = still and all(
             name in before and (command.q is before[name].q or (command.q == before[name].q).all())
             for name, command in motion.limbs.items()

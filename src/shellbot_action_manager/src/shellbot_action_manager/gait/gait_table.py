@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
@@ -23,7 +24,7 @@ class SlipScale(Settings, error=ConfigError):
     sideways: float = number(0.5, 2.0)
     turn: float = number(0.5, 2.0)
 
-    @property
+    @cached_property
     def array(self) -> np.ndarray:
         """Forward, sideways, turn, (3,)."""
         return np.array([self.forward, self.sideways, self.turn])

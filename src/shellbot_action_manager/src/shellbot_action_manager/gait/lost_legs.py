@@ -40,23 +40,25 @@ class LostLegs:
         self._config = config
         self.lost = np.zeros(6, dtype=bool)  #: (6,)
         self.idle = self.lost  #: (6,)
+        self.any_idle = False  #: Whether there is one
         self._landed = self.lost  # those that are no longer idle from the next tick on
         self._lifted = False
 
     def start(self) -> None:
         """Begin with every foot where it stands."""
         self.idle = self._landed = np.zeros(6, dtype=bool)
+        self.any_idle = False
 
     @property
     def ready(self) -> bool:
         """Whether the robot may walk: every idle leg is lost, and off the ground."""
-        return not self.idle.any() or (self._lifted and bool((self.idle == self.lost).all()))
+        return not self.any_idle or (self._lifted and bool((self.idle == self.lost).all()))
 
     @property
     def lean(self) -> np.ndarray:
         """Body pose (6,) to add: away from the idle legs, and up, so that a foot that cannot be lifted hovers."""
         pose = np.zeros(6)
-        if self.idle.any():
+        if self.any_idle:
             pose[0] = -self._config.lean * np.cos(LEG_AZIMUTH[self.idle]).sum()
             pose[1] = -self._config.lean * np.sin(LEG_AZIMUTH[self.idle]).sum()
             pose[2] = self._config.rise
@@ -66,6 +68,7 @@ class LostLegs:
         """Take note of which legs (6,) are lost in this tick."""
         self.lost = lost
         self.idle = self.idle & ~self._landed | lost
+        self.any_idle = bool(self.idle.any())
 
     def step(
         self,
@@ -90,7 +93,7 @@ class LostLegs:
         within_reach : callable
             Which legs (6,) reach feet (6, 3) in W; a foot that cannot go on to where it is held stays where it is.
         """
-        if not self.idle.any() or not lifts:
+        if not self.any_idle or not lifts:
             return p_feet
         feet, farthest = p_feet.copy(), self._config.foot_velocity * dt
         goals = np.hstack((rest, np.where(self.lost, self._config.lift, 0.0)[:, None]))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Tuple
 
 import numpy as np
@@ -22,7 +23,7 @@ class PhaseClock:
     """
 
     def __init__(self, phase_offset: Tuple[float, ...], duty_factor: float) -> None:
-        self._offset = np.asarray(phase_offset, dtype=np.float64)
+        self._offset = phase_offset
         self._duty = float(duty_factor)
         self.phase = 0.0
         self.restart()
@@ -38,12 +39,11 @@ class PhaseClock:
     @property
     def leg_phase(self) -> np.ndarray:
         """Phase of each leg in its own cycle, (6,), 0..1."""
-        return (self.phase + self._offset) % 1.0
+        return np.array([(self.phase + offset) % 1.0 for offset in self._offset])
 
     @property
     def swing_fraction(self) -> np.ndarray:
         """Fraction of the swing that is over, (6,), 0..1; NaN for legs whose phase says stand."""
-        phase = self.leg_phase
         # Rounding of phase + offset must not turn "just lifting" into "just about to lift".
-        lifted = phase >= self._duty - 1e-9
-        return np.where(lifted, np.maximum(phase - self._duty, 0.0) / (1.0 - self._duty), np.nan)
+        since = [phase - self._duty for phase in self.leg_phase.tolist()]
+        return np.array([max(s, 0.0) / (1.0 - self._duty) if s >= -1e-9 else math.nan for s in since])

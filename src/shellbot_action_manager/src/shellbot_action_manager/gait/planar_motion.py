@@ -32,18 +32,12 @@ def exp_twist(twist: np.ndarray, duration: float) -> Tuple[float, float, float]:
     return duration * (vx * s - vy * c), duration * (vx * c + vy * s), angle
 
 
-def body_points_after(points: np.ndarray, twist: np.ndarray, duration: float) -> np.ndarray:
-    """Return where points that move with the body come to lie, seen from where the body was, (n, 2).
-
-    Parameters
-    ----------
-    points : (n, 2) array
-        m, in the body's frame.
-    """
+def body_point_after(point: np.ndarray, twist: np.ndarray, duration: float) -> Tuple[float, float]:
+    """Return where a point (2,) in the body's frame, m, comes to lie with the body, seen from where the body was."""
     x, y, yaw = exp_twist(twist, duration)
     c, s = math.cos(yaw), math.sin(yaw)
-    px, py = points[:, 0], points[:, 1]
-    return np.stack((c * px - s * py + x, s * px + c * py + y), axis=1)
+    px, py = point.tolist()
+    return c * px - s * py + x, s * px + c * py + y
 
 
 def ground_points_after(points: np.ndarray, twist: np.ndarray, duration: float) -> np.ndarray:
@@ -57,7 +51,9 @@ def ground_points_after(points: np.ndarray, twist: np.ndarray, duration: float) 
     x, y, yaw = exp_twist(twist, duration)
     c, s = math.cos(yaw), math.sin(yaw)
     px, py = points[:, 0] - x, points[:, 1] - y
-    return np.stack((c * px + s * py, c * py - s * px), axis=1)
+    after = np.empty(points.shape)
+    after[:, 0], after[:, 1] = c * px + s * py, c * py - s * px
+    return after
 
 
 def wrap_angle(angle: float) -> float:

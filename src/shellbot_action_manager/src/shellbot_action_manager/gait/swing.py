@@ -32,9 +32,9 @@ def lift_profile(fraction: float, peak: float) -> Tuple[float, float]:
     """
     u = min(max(fraction, 0.0), 1.0)
     v, n = 1.0 - u, 3.0 * (1.0 - peak) / peak
-    scale = 1.0 / (peak**3 * (1.0 - peak) ** n)
-    acceleration = 6.0 * u * v**n - 6.0 * n * u * u * v ** (n - 1.0) + n * (n - 1.0) * u**3 * v ** (n - 2.0)
-    return scale * u**3 * v**n, scale * acceleration
+    scale = 1.0 / (peak**3.0 * (1.0 - peak) ** n)
+    acceleration = 6.0 * u * v**n - 6.0 * n * u * u * v ** (n - 1.0) + n * (n - 1.0) * u**3.0 * v ** (n - 2.0)
+    return scale * u**3.0 * v**n, scale * acceleration
 
 
 def travel_profile(fraction: float, lift_dwell: float, landing_dwell: float, ramp: float) -> Tuple[float, float]:

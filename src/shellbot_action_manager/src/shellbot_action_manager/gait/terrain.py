@@ -65,6 +65,7 @@ class Terrain:
         self.z = np.zeros(6)  #: (6,) Commanded heights in W, m
         self.acceleration = np.zeros(6)  #: (6,) Their second derivatives, m/s^2
         self.down = np.ones(6, dtype=bool)  #: (6,) Feet that stand: touched down, or as deep as they may go
+        self.flat = True  #: Whether every foot is where a flat floor would be
         self._rate = np.zeros(6)
         self._goal = np.zeros(6)
         self._found = np.zeros(6)  # heights of the last touchdowns
@@ -77,11 +78,6 @@ class Terrain:
         self._slope = np.zeros(2)  # roll and pitch of the ground against gravity
         self._plane = np.zeros(2)  # the same of the standing feet in W
         self._under = np.zeros(6)  # heights of the plane through the standing feet, under each foot
-
-    @property
-    def flat(self) -> bool:
-        """Whether every foot is where a flat floor would be."""
-        return not (self.z.any() or self._rate.any())
 
     def sense(self, z_measured: Optional[np.ndarray]) -> np.ndarray:
         """Return the feet (6,) bool that touch down at this tick.
@@ -158,6 +154,7 @@ class Terrain:
         bottomed = arrived & self._descends & ~self.down
         self._found, self.down = np.where(bottomed, self.z, self._found), self.down | bottomed
         self._goal = np.where(bottomed, self.z, self._goal)
+        self.flat = not (self.z.any() or self._rate.any())
         self._follow(dt)
         return self.z
 

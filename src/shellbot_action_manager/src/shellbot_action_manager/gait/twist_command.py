@@ -66,6 +66,8 @@ def ease_change(
     dt : float
         s.
     """
+    if not acceleration.any() and (present == commanded).all():
+        return np.array(commanded, dtype=np.float64), np.zeros(3)
     scale = np.maximum(max_acceleration, 1e-9)
     remaining, rate = (commanded - present) / scale, acceleration / scale  # s; a fraction of the greatest
     rate = rate / max(1.0, float(np.abs(rate).max()) - 1e-9)  # more is left of a gait that may be quicker

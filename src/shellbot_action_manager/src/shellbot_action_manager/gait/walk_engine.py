@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Mapping, Optional, Tuple
+from typing import List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -64,6 +64,8 @@ class WalkEngine:
         self.load_fed = 0.0  #: Fraction of the load on the legs that is fed forward as torque
         self.motion_fed = 0.0  #: The same of their inertia and friction: with some of it feet are not led
         self._lead = 1.0
+        self._asked: Optional[Tuple[List[float], StrokeReach]] = None
+        self._answer = (np.zeros(3), 0.0)
         self._next: Optional[Gait] = None  # to change to while walking
         self._select(find_gait(config.gaits, config.gait))
         self._slip_scale = self.gait.slip_scale.array
@@ -186,16 +188,16 @@ class WalkEngine:
         """
         twist = self._change_gait(np.asarray(twist, dtype=np.float64))
         # gentler limits in the middle of it would lead the twist far through zero
-        self._brakes = bool(self.twist.any()) and (lapsed or self._brakes)
+        self._brakes = (lapsed or self._brakes) and bool(self.twist.any())
         if self._brakes:
             twist = np.zeros(3)
-        walking = bool(np.any(twist) or self._state.active)
+        walking = self._state.active or bool(twist.any())
         self._follow_pose(dt, pose + self.lost_legs.lean, walking)
         if not (self._spare_idle(dt) and self.lost_legs.ready):
             twist = np.zeros(3)
         self._home = self.gait if home_radius is None else replace(self.gait, rest_radius=home_radius)
         self._update_walkspace(walking)
-        goal, goal_usage = scale_twist(twist, self._reach, self.gait, self.limits.max_velocity)
+        goal, goal_usage = self._scaled(twist)
         hard = self._config.lapse.braking if self._brakes else 1.0
         self.twist, self._acceleration = ease_change(
             self.twist, self._acceleration, goal, hard * self.limits.max_acceleration, self._config.jerk_time / hard, dt
@@ -210,7 +212,8 @@ class WalkEngine:
             self._heading.reset()
         # legs that sag as they take over load carry the body farther than it is commanded; those that do not, do not
         slip = 1.0 + (1.0 - self.load_fed) * (self.gait.slip_scale.array - 1.0)
-        self._slip_scale = self._slip_scale + np.clip(slip - self._slip_scale, -_SLIP_RATE * dt, _SLIP_RATE * dt)
+        most = _SLIP_RATE * dt
+        self._slip_scale = self._slip_scale + np.minimum(np.maximum(slip - self._slip_scale, -most), most)
         feet_twist = (self.twist + correction) * self._slip_scale
         landed = NO_LEG
         if self.gait.search_depth > 0.0:
@@ -254,21 +257,22 @@ class WalkEngine:
             led = feet + self._lead * self._config.servo_lead * state.a_feet
             led[:, 2] = feet[:, 2] if rough else np.maximum(led[:, 2], 0.0)  # a touchdown ends the motion at any time
             # one call of the leg inverse for all: where the feet are to be, where they are led, where they will be
-            points = [feet, led]
+            points = np.empty((6, 3 if fed else 2, 3))
+            points[:, 0], points[:, 1] = feet, led
             if fed:
-                later = 2.0 * feet - before + state.a_feet * dt**2
-                points.append(later)
-            both = feet_in_base(np.stack(points, axis=1), self.pose, self.gait.stance_height)
+                points[:, 2] = later = 2.0 * feet - before + state.a_feet * dt**2
+            both = feet_in_base(points, self.pose, self.gait.stance_height)
             if fed and self._pose_rate.any():
                 both[:, 2] = feet_in_base(later, self.pose + self._pose_rate * dt, self.gait.stance_height)
             joints = legs.solve(both)
             if legs.is_free(joints[:, 0], ~(state.swinging | idle)):
                 break
         self._state = state
-        beyond = legs.margin(joints[:, 1]).min(axis=1) < 0.0
+        margin = legs.margin(joints[:, 1])
         p_base, q = both[:, 1], np.zeros((6, 4))
         q[:, 1:] = joints[:, 1]
-        if beyond.any():
+        if margin.min() < 0.0:
+            beyond = margin.min(axis=1) < 0.0
             p_base = np.where(beyond[:, None], both[:, 0], p_base)
             q[:, 1:] = np.where(beyond[:, None], joints[:, 0], joints[:, 1])
         return LowerCommand(q, p_base, joints[:, 2] if fed and self._lead == 0.0 else None)
@@ -291,7 +295,7 @@ class WalkEngine:
     def _spare_idle(self, dt: float) -> bool:
         """Move the feet of idle legs on; return whether the others can do without them: down, and leaning away."""
         idle = self.lost_legs.idle
-        if not idle.any():
+        if not self.lost_legs.any_idle:
             return True
         leans = self._next is None and (self.pose_reached or self._blocked)
         self._lifts = self._lifts and leans
@@ -304,6 +308,13 @@ class WalkEngine:
         """Return which legs (6,) reach feet (6, 3) in W with the body where it is."""
         q = self._legs.solve(feet_in_base(feet, self.pose, self.gait.stance_height)[:, None])
         return np.asarray((self._legs.margin(q) >= 0.0).all(axis=(1, 2)))
+
+    def _scaled(self, twist: np.ndarray) -> Tuple[np.ndarray, float]:
+        """Return `scale_twist` within the present limits; an operator's twist is mostly that of the tick before."""
+        asked = (twist.tolist(), self._reach)
+        if asked != self._asked:
+            self._asked, self._answer = asked, scale_twist(twist, self._reach, self.gait, self.limits.max_velocity)
+        return self._answer
 
     def _change_gait(self, twist: np.ndarray) -> np.ndarray:
         """Change to the next gait, if there is one, as soon as every foot is down; return the twist (3,) for this tick.

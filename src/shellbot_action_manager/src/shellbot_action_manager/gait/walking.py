@@ -8,14 +8,16 @@ position. A foot that stands has z = 0 in W and leaves with the inverse of the b
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Callable, Optional
 
 import numpy as np
 
+from shellbot_action_manager.gait._walking_tick import carry, fly
 from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_action_manager.gait.phase_clock import PhaseClock
-from shellbot_action_manager.gait.planar_motion import body_points_after, ground_points_after
-from shellbot_action_manager.gait.swing import lift_profile, travel_profile
+from shellbot_action_manager.gait.planar_motion import body_point_after, ground_points_after
+from shellbot_action_manager.gait.swing import travel_profile
 
 LEG_AZIMUTH = np.arange(6) * (np.pi / 3.0)  # rad, of lower_1 .. lower_6: the six-fold symmetry of the robot
 
@@ -23,15 +25,17 @@ FreeLift = Callable[[int, np.ndarray], float]
 
 SWING_SAMPLES = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)  # fractions of a swing at which its height is checked
 
-_TARGET_FROZEN_FROM = 0.7  # fraction of the way through the air after which the foothold stays where it is
 NO_LEG = np.zeros(6, dtype=bool)
 _HOME_TOLERANCE = 1e-3  # m: a foot that is nearer to its rest point need not step any more
 _HOME_PERIOD_FRACTION = 0.75  # of period_slow: how fast the feet are brought home after the last command
 
 
+@lru_cache(maxsize=64)
 def neutral_feet(radius: float) -> np.ndarray:
-    """Return the points under which the feet stand at rest on a circle of `radius` (m), (6, 2) in W."""
-    return radius * np.stack((np.cos(LEG_AZIMUTH), np.sin(LEG_AZIMUTH)), axis=1)
+    """Return the points under which the feet stand at rest on a circle of `radius` (m), (6, 2) in W; read-only."""
+    feet = radius * np.stack((np.cos(LEG_AZIMUTH), np.sin(LEG_AZIMUTH)), axis=1)
+    feet.setflags(write=False)
+    return feet
 
 
 def rest_footholds(radius: float) -> np.ndarray:
@@ -144,51 +148,39 @@ def advance(
 
     radius = gait.stance_radius if commanded else gait.rest_radius
     neutral = neutral_feet(radius)
-    p_feet = state.p_feet.copy()
-    fixed = ground_points_after(np.concatenate((p_feet[:, :2], state.p_lift, state.p_target)), twist, dt)
-    p_lift, p_target = fixed[6:12], fixed[12:]
-    p_feet[~idle, :2] = fixed[:6][~idle]
+    p_feet, p_lift, p_target = state.p_feet.copy(), state.p_lift.copy(), state.p_target.copy()
+    carry(twist, dt, idle, p_feet, p_lift, p_target)
 
     swinging = state.swinging & in_swing & ~idle & ~landed
     landing = state.swinging & ~in_swing & ~idle
-    p_feet[landing, :2], p_feet[landing, 2] = p_target[landing], 0.0
+    if landing.any():
+        p_feet[landing, :2], p_feet[landing, 2] = p_target[landing], 0.0
 
-    must_step = commanded | (np.linalg.norm(p_feet[:, :2] - neutral, axis=1) > _HOME_TOLERANCE)
+    must_step = commanded or np.linalg.norm(p_feet[:, :2] - neutral, axis=1) > _HOME_TOLERANCE
     lifting = in_swing & ~was_in_swing & must_step & lifts & ~idle
-    p_lift[lifting] = p_feet[lifting, :2]
     swinging = swinging | lifting
-    lift_height = state.lift_height.copy()
-    dwell = np.where(lifting, gait.dwell(usage if commanded else 0.0), state.dwell)
+    lift_height, dwell = state.lift_height.copy(), state.dwell.copy()
+    if lifting.any():
+        p_lift[lifting], dwell[lifting] = p_feet[lifting, :2], gait.dwell(usage if commanded else 0.0)
 
-    a_feet = np.zeros((6, 3))
-    swing_time, stance_time = (1.0 - gait.duty_factor) * period, gait.duty_factor * period
+    times = ((1.0 - gait.duty_factor) * period, gait.duty_factor * period)
     planned = twist if planned is None else planned
-    for k in np.flatnonzero(swinging):
-        travelled = 0.0 if lifting[k] else travel_profile(before[k], gait.lift_dwell, dwell[k], gait.ramp)[0]
-        if travelled < _TARGET_FROZEN_FROM:
-            ahead = (1.0 - fraction[k]) * swing_time + 0.5 * stance_time
-            p_target[k] = body_points_after(neutral[k : k + 1], planned, ahead)[0]
-            if radius != state.radius and not lifting[k]:
-                # The foothold jumps: the start of the swing goes along, so that the foot in the air does not.
-                p_lift[k] = (p_feet[k, :2] - travelled * p_target[k]) / (1.0 - travelled)
-        if lifting[k]:
-            lift_height[k] = gait.lift_height
-            if free_lift is not None:
-                path = [
-                    ground_points_after(p[None], planned, u * swing_time)[0]
-                    for u in SWING_SAMPLES
-                    for p in [
-                        p_lift[k]
-                        + travel_profile(u, gait.lift_dwell, dwell[k], gait.ramp)[0] * (p_target[k] - p_lift[k])
-                    ]
-                ]
-                lift_height[k] = free_lift(int(k), np.array(path))
-        travel, travel_acceleration = travel_profile(fraction[k], gait.lift_dwell, dwell[k], gait.ramp)
-        lift, lift_acceleration = lift_profile(fraction[k], gait.lift_peak)
-        p_feet[k, :2] = p_lift[k] + travel * (p_target[k] - p_lift[k])
-        p_feet[k, 2] = lift_height[k] * lift
-        a_feet[k, :2] = travel_acceleration / swing_time**2 * (p_target[k] - p_lift[k])
-        a_feet[k, 2] = lift_acceleration / swing_time**2 * lift_height[k]
+    for k in np.flatnonzero(lifting).tolist():
+        lift_height[k] = gait.lift_height
+        if free_lift is not None:
+            ahead = (1.0 - float(fraction[k])) * times[0] + 0.5 * times[1]
+            way = body_point_after(neutral[k], planned, ahead) - p_lift[k]
+            along = [travel_profile(u, gait.lift_dwell, float(dwell[k]), gait.ramp)[0] for u in SWING_SAMPLES]
+            path = [
+                ground_points_after((p_lift[k] + part * way)[None], planned, u * times[0])[0]
+                for part, u in zip(along, SWING_SAMPLES)
+            ]
+            lift_height[k] = free_lift(k, np.array(path))
+    a_feet = np.zeros((6, 3))
+    fly(
+        swinging, lifting, fraction, before, times, (gait.lift_dwell, gait.ramp, gait.lift_peak), dwell, lift_height,
+        neutral, radius != state.radius, planned, p_feet, p_lift, p_target, a_feet,
+    )  # fmt: skip
 
     new = WalkState(clock.phase, True, in_swing, swinging, p_feet, p_lift, p_target, a_feet, lift_height, dwell, radius)
     if not commanded and is_home(new, gait, idle):

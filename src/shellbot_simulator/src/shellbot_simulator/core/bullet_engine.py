@@ -139,7 +139,7 @@ class BulletEngine:
         table = np.array(rows).reshape(-1, 21)
         feet = self._ground.foot_bodies
         return ContactSnapshot(
-            table[:, :2].astype(int), table[:, 2:5], table[:, 5:14], table[:, 14], table[:, 15:],
+            self._ground, table[:, :2].astype(int), table[:, 2:5], table[:, 5:14], table[:, 14], table[:, 15:],
             data.xpos[feet], data.xmat[feet],
         )  # fmt: skip
 

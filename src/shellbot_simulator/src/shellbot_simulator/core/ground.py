@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import List, Mapping
+import functools
+from typing import List, Mapping, Union
 
 import mujoco
 import numpy as np
@@ -13,7 +14,7 @@ from shellbot_common.robot_profile import Contact
 
 from .errors import ModelError
 from .obstacles import first_body
-from .shape_points import ShapePoints, shape_points
+from .shape_points import BodyPoses, ShapePoints, shape_points
 from .state import GroundContacts
 from .urdf_tree import COLLISION_GROUP, link_bodies
 
@@ -25,6 +26,7 @@ _LOADED = 0.05  # N: a foot that carries less does not count as touching
 class ContactSnapshot:
     """The contacts of a solved step as the engine hands them out, copied because it is about to replace them."""
 
+    sensor: GroundSensor  #: Of the model that the numbers of the geoms belong to
     geoms: np.ndarray  #: (c, 2)
     p_world_contacts: np.ndarray  #: (c, 3) m
     frames: np.ndarray  #: (c, 9) Normal and two tangents
@@ -32,6 +34,11 @@ class ContactSnapshot:
     wrenches: np.ndarray  #: (c, 6) N and N m, in the contacts' frames
     p_world_feet: np.ndarray  #: (f, 3) m
     rotations: np.ndarray  #: (f, 9) Feet -> world
+
+    @functools.cached_property
+    def contacts(self) -> GroundContacts:
+        """Who touches the ground, and how hard; evaluated when it is first read, as few ticks are."""
+        return self.sensor.evaluate(self)
 
 
 class GroundSensor:
@@ -97,24 +104,20 @@ class GroundSensor:
         """Return the height of the lowest point of the whole robot, m."""
         return float(np.min(self._all_points.heights(data), initial=np.inf))
 
-    def foot_heights(self, data: mujoco.MjData) -> np.ndarray:
+    def foot_heights(self, data: Union[mujoco.MjData, BodyPoses]) -> np.ndarray:
         """Return the height of the lowest point of each foot, m, shape (f,)."""
         if not len(self._foot_starts):
             return np.zeros(0)
         return np.minimum.reduceat(self._foot_stack.heights(data), self._foot_starts)
 
-    def read(self, data: mujoco.MjData) -> GroundContacts:
-        """Evaluate the contacts of the last solved step (call before the positions are updated again)."""
-        return self.evaluate(self.snapshot(data))
-
     def snapshot(self, data: mujoco.MjData) -> ContactSnapshot:
-        """Copy what `evaluate` needs (call before the positions are updated); cheap, as few ticks are evaluated."""
+        """Copy what `evaluate` needs (call before the positions are updated)."""
         contact, wrenches = data.contact, np.zeros((data.ncon, 6))
         for row, wrench in enumerate(wrenches):
             mujoco.mj_contactForce(self._model, data, row, wrench)
         feet = self._foot_bodies  # an index array: the results are copies
         return ContactSnapshot(
-            contact.geom.copy(), contact.pos.copy(), contact.frame.copy(), contact.dist.copy(), wrenches,
+            self, contact.geom.copy(), contact.pos.copy(), contact.frame.copy(), contact.dist.copy(), wrenches,
             data.xpos[feet], data.xmat[feet],
         )  # fmt: skip
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Iterable, List, Tuple
+from typing import Iterable, List, NamedTuple, Tuple, Union
 
 import mujoco
 import numpy as np
@@ -12,6 +12,13 @@ import numpy as np
 from .errors import ModelError
 
 _RIM_POINTS = 32  # per end of a cylinder; the error is below 0.5 % of its radius
+
+
+class BodyPoses(NamedTuple):
+    """What `ShapePoints` needs of an instant, copied."""
+
+    xpos: np.ndarray  #: (nbody, 3) m
+    xmat: np.ndarray  #: (nbody, 9) Bodies -> world
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,7 +34,7 @@ class ShapePoints:
         keep = np.linalg.norm(self.p_body - centre, axis=1) - self.radius <= distance
         return ShapePoints(self.body[keep], self.p_body[keep], self.radius[keep])
 
-    def heights(self, data: mujoco.MjData) -> np.ndarray:
+    def heights(self, data: Union[mujoco.MjData, BodyPoses]) -> np.ndarray:
         """Return the height of the lowest part around each point over the floor, m, shape (m,)."""
         z_axis_body = data.xmat.reshape(-1, 3, 3)[self.body, 2]  # (m, 3): third row of the body's rotation
         return data.xpos[self.body, 2] + np.einsum("ij,ij->i", z_axis_body, self.p_body) - self.radius

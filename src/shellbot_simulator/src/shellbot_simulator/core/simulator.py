@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import math
 from typing import Dict, Optional, Sequence, Tuple
@@ -28,7 +29,8 @@ from .range_cone import RangeCone
 from .render_process import RenderProcess
 from .servo import PidGains, ServoBank
 from .servo_effects import ServoEffects
-from .state import GroundContacts, SimState
+from .shape_points import BodyPoses
+from .state import SimState
 from .urdf_tree import link_bodies
 
 _FATAL_WARNINGS = [
@@ -101,7 +103,6 @@ class Simulator:
         self._ticks = 0
         self._substeps = 0  # physics steps since the last whole tick; `step_torque` only
         self._is_torque_driven = False
-        self._contacts: Optional[GroundContacts] = None  # of the last tick, once they were evaluated
         self._written: Optional[np.ndarray] = None  # stiffness of the gains that the model has
         self._command = np.zeros(self.joint_count)
         self.reset()
@@ -312,7 +313,7 @@ class Simulator:
 
     def load_cells(self) -> Dict[str, np.ndarray]:
         """Return the present readings of the load cells of each contact that has some, (c,), N."""
-        wrenches = dict(zip(self.profile.contacts, self._ground_contacts().foot_wrench))
+        wrenches = dict(zip(self.profile.contacts, self._snapshot.contacts.foot_wrench))
         return {link: array.read(wrenches[link], self._seed, self._ticks) for link, array in self._load_cells.items()}
 
     def range(self, link: str) -> float:
@@ -341,9 +342,9 @@ class Simulator:
             v_base=rotation.T @ velocity[:3],
             w_base=velocity[3:].copy(),
             imu=self._imu.sample(data),
-            contacts=self._ground_contacts(),
-            foot_height=self._ground.foot_heights(data),
+            step_contacts=self._snapshot,
             p_base_foot=(feet - p_base) @ rotation,
+            find_heights=functools.partial(self._ground.foot_heights, BodyPoses(data.xpos.copy(), data.xmat.copy())),
         )
 
     @property
@@ -507,7 +508,6 @@ class Simulator:
                 f"the engine {self.config.engine} takes no obstacles while it runs; start with boxes in the settings "
                 "file or with a terrain, or use the engine mujoco"
             )
-        self._ground_contacts()  # of the last step, by the numbers that shapes have in the former model
         old, before = self.model, self.data
         model = build_model(self._urdf_text, self.profile, self.config, obstacles.values())
         data = mujoco.MjData(model)
@@ -564,12 +564,7 @@ class Simulator:
 
     def _keep_contacts(self) -> None:
         """Keep the contacts of the step just solved for those who ask for a state."""
-        self._snapshot, self._contacts = self._engine.contacts(), None
-
-    def _ground_contacts(self) -> GroundContacts:
-        if self._contacts is None:
-            self._contacts = self._ground.evaluate(self._snapshot)
-        return self._contacts
+        self._snapshot = self._engine.contacts()
 
     def _check_state(self) -> None:
         if self.data.warning.number[_FATAL_WARNINGS].any() or not np.isfinite(self.data.qpos).all():

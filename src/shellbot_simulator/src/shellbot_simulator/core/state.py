@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Optional, Tuple
+import functools
+from typing import TYPE_CHECKING, Callable, Optional, Tuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .ground import ContactSnapshot
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +40,7 @@ class GroundContacts:
 
 @dataclasses.dataclass(frozen=True)
 class SimState:
-    """The robot at one tick. Arrays are copies: they never change afterwards."""
+    """The robot at one tick. Arrays are copies: they never change afterwards. What few read is evaluated when it is."""
 
     time: float  #: Simulated time, s
     tick: int  #: Number of ticks since the reset
@@ -52,6 +56,16 @@ class SimState:
     v_base: np.ndarray
     w_base: np.ndarray
     imu: ImuSample  #: The inertial unit
-    contacts: GroundContacts  #: Ground contacts
-    foot_height: np.ndarray  #: (f,) Height of the lowest point of each foot above the ground, m (negative: penetration)
+    step_contacts: ContactSnapshot  #: Of the last physics step, not evaluated yet
     p_base_foot: np.ndarray  #: (f, 3) Foot tips in `base_link`, m
+    find_heights: Callable[[], np.ndarray]  #: Returns `foot_height`
+
+    @property
+    def contacts(self) -> GroundContacts:
+        """Ground contacts."""
+        return self.step_contacts.contacts
+
+    @functools.cached_property
+    def foot_height(self) -> np.ndarray:
+        """Height of the lowest point of each foot above the ground, (f,), m (negative: penetration)."""
+        return self.find_heights()

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+# mypy: disallow-untyped-defs=False, check-untyped-defs=False
+"""Kernel of `feet_filter`: a tick of it in a few microseconds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_mechanics.native.jit import kernel
+
+# elements of the noise: the fields of FeetFilterConfig, in order
+ACCELERATION, BLIND_ACCELERATION, _, FOOT, CREEP, LANDING_CREEP, LANDING_TIME, SLIP_GAIN, SLIP_TIME = range(9)
+
+
+@kernel
+def feet_filter_tick(
+    noise, dt, p_feet, stands, acceleration, rolled, x, P, stood, p_before, slip, since_landed, a_before
+):
+    """Move on by a tick.
+
+    Parameters
+    ----------
+    noise : (9,)
+        Of the config.
+    dt, p_feet, stands, acceleration, rolled
+        As in `FeetFilter.step`; an acceleration that is not measured is NaN.
+    x, P : (k + 2, 2), (k + 2, k + 2)
+        State and covariance (changed).
+    stood, p_before, slip, since_landed, a_before : (k,), (k, 2), (k, 2), (k,), (2,)
+        Of the tick before (changed): standing feet and where they were, m; m/s; s; m/s^2.
+    """
+    if stood.any():
+        _predict(noise, dt, acceleration, a_before, x, P)
+    a_before[:] = acceleration
+    stayed = stood & stands
+    _drift(noise, dt, p_feet - rolled - p_before, stayed, slip, since_landed, P)
+    for i in range(stands.shape[0]):
+        if stayed[i]:
+            x[2 + i] += rolled[i]
+        elif stands[i]:  # it lands
+            x[2 + i], P[2 + i], P[:, 2 + i] = x[0] + p_feet[i], P[0], P[:, 0]
+            P[2 + i, 2 + i] = P[0, 0] + noise[FOOT] ** 2
+            since_landed[i] = 0.0
+    stood[:], p_before[:] = stands, p_feet
+    # One foot after the other, which is the same for independent errors.
+    for i in range(stands.shape[0]):
+        if stayed[i]:
+            H = P[2 + i] - P[0]  # a foot measures its anchor minus the body's position
+            K = H / (H[2 + i] - H[0] + noise[FOOT] ** 2)
+            error = p_feet[i] - (x[2 + i] - x[0])
+            for row in range(x.shape[0]):
+                x[row] += K[row] * error
+                P[row] -= K[row] * H
+
+
+@kernel
+def _predict(noise, dt, acceleration, a_before, x, P):
+    x[0] += x[1] * dt
+    deviation = noise[BLIND_ACCELERATION]
+    if not np.isnan(acceleration[0]):
+        deviation = noise[ACCELERATION]
+        mean = acceleration if np.isnan(a_before[0]) else 0.5 * (acceleration + a_before)
+        x[0] += 0.5 * mean * dt**2
+        x[1] += mean * dt
+    P[0] += dt * P[1]
+    P[:, 0] += dt * P[:, 1]
+    P[0, 0] += deviation**2 * dt**4 / 4
+    P[0, 1] += deviation**2 * dt**3 / 2
+    P[1, 0] += deviation**2 * dt**3 / 2
+    P[1, 1] += deviation**2 * dt**2
+
+
+@kernel
+def _drift(noise, dt, moved, stayed, slip, since_landed, P):
+    """Let the anchors creep, those of feet that slip the most."""
+    middle = np.zeros(2)
+    slips = stayed.sum() >= 3  # of two, the one that slips cannot be told
+    for axis in range(2):
+        if slips:
+            middle[axis] = np.median(moved[stayed, axis] / dt)
+    blend = min(dt / noise[SLIP_TIME], 1.0)
+    for i in range(stayed.shape[0]):
+        since_landed[i] += dt
+        if not stayed[i]:
+            slip[i] = 0.0
+            continue
+        speed = moved[i] / dt - middle if slips else middle
+        slip[i] += blend * (speed - slip[i])
+        landing = noise[LANDING_CREEP] * np.exp(-since_landed[i] / noise[LANDING_TIME])
+        variance = noise[CREEP] ** 2 + landing**2 + noise[SLIP_GAIN] ** 2 * (slip[i] ** 2).sum()
+        P[2 + i, 2 + i] += variance * dt**2
