@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 from xml.etree import ElementTree
@@ -67,6 +68,8 @@ def test_a_state_is_that_of_its_tick_whenever_it_is_read(simulator):
         read_at_once.append((*now.foot_height, *simulator._ground.evaluate(now.step_contacts).ground_force))
     read_late = [(*state.foot_height, *state.contacts.ground_force) for state in states]
     assert read_late == read_at_once and len(set(read_late)) == 20
+    sent = [pickle.loads(pickle.dumps(state)) for state in states]  # to another process
+    assert [(*state.foot_height, *state.contacts.ground_force) for state in sent] == read_at_once
 
 
 def test_every_pose_starts_on_the_ground(simulator):

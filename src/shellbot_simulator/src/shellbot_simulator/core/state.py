@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import TYPE_CHECKING, Callable, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class SimState:
     p_base_foot: np.ndarray  #: (f, 3) Foot tips in `base_link`, m
     find_heights: Callable[[], np.ndarray]  #: Returns `foot_height`
 
-    @property
+    @functools.cached_property
     def contacts(self) -> GroundContacts:
         """Ground contacts."""
         return self.step_contacts.contacts
@@ -69,3 +69,8 @@ class SimState:
     def foot_height(self) -> np.ndarray:
         """Height of the lowest point of each foot above the ground, (f,), m (negative: penetration)."""
         return self.find_heights()
+
+    def __getstate__(self) -> Dict[str, Any]:
+        """Evaluate what another process cannot: it has no model."""
+        evaluated = {"contacts": self.contacts, "foot_height": self.foot_height}
+        return {**self.__dict__, **evaluated, "step_contacts": None, "find_heights": None}
