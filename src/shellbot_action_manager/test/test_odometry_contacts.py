@@ -20,7 +20,7 @@ ALL = np.ones(6, dtype=bool)
 
 def contacts(model, q_lower, planted=ALL, ground=None):
     motion = SimpleNamespace(planted=planted, phase=None, ground=ground)
-    return model.step(DT, SimpleNamespace(q=q_lower.ravel(), orientation=None), motion)
+    return model.step(DT, SimpleNamespace(q=q_lower.ravel(), orientation=None, up=None), motion)
 
 
 @pytest.fixture
