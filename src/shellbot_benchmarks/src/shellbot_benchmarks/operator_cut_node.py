@@ -188,8 +188,7 @@ class Cutter:
         self._note(signs=self._signs + 1, heard_at=time.monotonic())
 
     def _on_twist(self, message: Twist) -> None:
-        driven = bool(message.linear.x or message.linear.y or message.angular.z)
-        self._note(driven=driven, heard_at=time.monotonic() if driven else self._heard_at)
+        self._note(driven=bool(message.linear.x or message.linear.y or message.angular.z))
 
     def _on_odometry(self, message: Odometry) -> None:
         pose = message.pose.pose
@@ -209,6 +208,7 @@ class Cutter:
 
         That time is None if the robot was not driven any longer: a page that stutters on a busy machine is dropped.
         """
+        sample = {"how": how, "keys": keys, "held_s": held}
         self._note(signs=0, driven=False)
         operator = self._make()
         try:
@@ -220,7 +220,7 @@ class Cutter:
                 self._comes(lambda: self._driven, _ANSWER)
             time.sleep(held)
             if not self._driven:
-                return {"how": how, "keys": keys, "held_s": held, "rest_s": None}
+                return {**sample, "rest_s": None}
             self._trail.clear()
             ended = time.monotonic()
             operator.end(how)
@@ -235,22 +235,13 @@ class Cutter:
             )
         moved = settling_time(trail[:, 0], trail[:, 1:3], trail[:, 3], NEAR, ANGLE) - ended
         travelled = float(np.linalg.norm(trail[-1, 1:3] - trail[0, 1:3]))
-        figures = {"rest_s": max(moved, 0.0), "travelled_m": travelled, "last_heard_s": heard}
-        return {"how": how, "keys": keys, "held_s": held, **figures}
+        return {**sample, "rest_s": max(moved, 0.0), "travelled_m": travelled, "last_heard_s": heard}
 
 
 @contextlib.contextmanager
-def window_operators() -> Iterator[Callable[[], WindowOperator]]:
-    """Start a display for windows."""
-    with virtual_display() as display:
-        keyboard = XKeyboard(display)
-        yield lambda: WindowOperator(display, keyboard)
-
-
-@contextlib.contextmanager
-def remote_window_operators() -> Iterator[Callable[[], WindowOperator]]:
-    """Start a display for windows on the other end of the network."""
-    with virtual_display() as display, contextlib.closing(NetworkSwitch()) as network:
+def window_operators(link: ContextManager[Optional[NetworkSwitch]]) -> Iterator[Callable[[], WindowOperator]]:
+    """Start a display for windows, which are on the other end of a network that `link` may cut."""
+    with virtual_display() as display, link as network:
         keyboard = XKeyboard(display)
         yield lambda: WindowOperator(display, keyboard, network)
 
@@ -272,10 +263,10 @@ def joystick_operators() -> Iterator[Callable[[], JoystickOperator]]:
 
 
 OPERATORS: Dict[str, Callable[[], ContextManager[Callable[[], Any]]]] = {
-    "window": window_operators,
+    "window": lambda: window_operators(contextlib.nullcontext()),
     "page": page_operators,
     "joystick": joystick_operators,
-    "netns": remote_window_operators,
+    "netns": lambda: window_operators(contextlib.closing(NetworkSwitch())),
 }
 ENDS_WITH = {"joystick": (*ENDS, UNPLUGGED), "netns": (CUT_OFF,)}  # the others: all of ENDS
 
