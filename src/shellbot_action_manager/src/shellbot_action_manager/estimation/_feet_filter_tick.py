@@ -8,8 +8,11 @@ import numpy as np
 
 from robot_mechanics.native.jit import kernel
 
-# elements of the noise: the fields of FeetFilterConfig, in order
-ACCELERATION, BLIND_ACCELERATION, _, FOOT, CREEP, LANDING_CREEP, LANDING_TIME, SLIP_GAIN, SLIP_TIME = range(9)
+#: Numbers of FeetFilterConfig in the order of the array `noise`, and the index of each
+NOISE = (
+    "acceleration", "blind_acceleration", "foot", "creep", "landing_creep", "landing_time", "slip_gain", "slip_time",
+)  # fmt: skip
+ACCELERATION, BLIND_ACCELERATION, FOOT, CREEP, LANDING_CREEP, LANDING_TIME, SLIP_GAIN, SLIP_TIME = range(len(NOISE))
 
 
 @kernel
@@ -20,8 +23,8 @@ def feet_filter_tick(
 
     Parameters
     ----------
-    noise : (9,)
-        Of the config.
+    noise : (8,)
+        Of the config, in the order of NOISE.
     dt, p_feet, stands, acceleration, rolled
         As in `FeetFilter.step`; an acceleration that is not measured is NaN.
     x, P : (k + 2, 2), (k + 2, k + 2)
@@ -73,10 +76,10 @@ def _predict(noise, dt, acceleration, a_before, x, P):
 @kernel
 def _drift(noise, dt, moved, stayed, slip, since_landed, P):
     """Let the anchors creep, those of feet that slip the most."""
-    middle = np.zeros(2)
-    slips = stayed.sum() >= 3  # of two, the one that slips cannot be told
+    middle = np.zeros(2)  # median velocity of the feet that stay
+    is_known = stayed.sum() >= 3  # of two feet that move apart, it is not known which one slips
     for axis in range(2):
-        if slips:
+        if is_known:
             middle[axis] = np.median(moved[stayed, axis] / dt)
     blend = min(dt / noise[SLIP_TIME], 1.0)
     for i in range(stayed.shape[0]):
@@ -84,7 +87,7 @@ def _drift(noise, dt, moved, stayed, slip, since_landed, P):
         if not stayed[i]:
             slip[i] = 0.0
             continue
-        speed = moved[i] / dt - middle if slips else middle
+        speed = moved[i] / dt - middle if is_known else np.zeros(2)
         slip[i] += blend * (speed - slip[i])
         landing = noise[LANDING_CREEP] * np.exp(-since_landed[i] / noise[LANDING_TIME])
         variance = noise[CREEP] ** 2 + landing**2 + noise[SLIP_GAIN] ** 2 * (slip[i] ** 2).sum()

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Optional
 
 import numpy as np
 
 from shellbot_action_manager.errors import ConfigError
-from shellbot_action_manager.estimation._feet_filter_tick import feet_filter_tick
+from shellbot_action_manager.estimation._feet_filter_tick import NOISE, feet_filter_tick
 from shellbot_common import Settings, number
 
 
@@ -51,7 +51,7 @@ class FeetFilter:
     """
 
     def __init__(self, config: FeetFilterConfig, feet: int) -> None:
-        self._noise = np.array(astuple(config))
+        self._noise = np.array([getattr(config, name) for name in NOISE])
         self._x = np.zeros((feet + 2, 2))
         self._P = np.zeros((feet + 2, feet + 2))
         self._P[1, 1] = config.velocity**2

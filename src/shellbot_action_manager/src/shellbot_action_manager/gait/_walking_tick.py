@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # mypy: disallow-untyped-defs=False, check-untyped-defs=False
-"""Kernels of `walking.advance`: feet that the ground carries along, and feet on their way through the air."""
+"""Kernels of `walking.advance`: feet that the ground carries along, and feet in the air."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import math
 from robot_mechanics.native.jit import kernel
 from shellbot_action_manager.gait import planar_motion, swing
 
-_TARGET_FROZEN_FROM = 0.7  # fraction of the way through the air after which the foothold stays where it is
+_TARGET_FROZEN_FROM = 0.7  # fraction of the path through the air after which the foothold stays where it is
 _exp_twist = kernel(planar_motion.exp_twist)
 _travel, _lift = kernel(swing.travel_profile), kernel(swing.lift_profile)
 
@@ -69,9 +69,9 @@ def fly(
                     p_lift[k, i] = (p_feet[k, i] - travelled * p_target[k, i]) / (1.0 - travelled)
         travel, acceleration = _travel(fraction[k], lift_dwell, dwell[k], ramp)
         for i in range(2):
-            way = p_target[k, i] - p_lift[k, i]
-            p_feet[k, i] = p_lift[k, i] + travel * way
-            a_feet[k, i] = acceleration / swing_time**2 * way
+            stride = p_target[k, i] - p_lift[k, i]
+            p_feet[k, i] = p_lift[k, i] + travel * stride
+            a_feet[k, i] = acceleration / swing_time**2 * stride
         lift, acceleration = _lift(fraction[k], lift_peak)
         p_feet[k, 2] = lift_height[k] * lift
         a_feet[k, 2] = acceleration / swing_time**2 * lift_height[k]

@@ -64,8 +64,8 @@ class WalkEngine:
         self.load_fed = 0.0  #: Fraction of the load on the legs that is fed forward as torque
         self.motion_fed = 0.0  #: The same of their inertia and friction: with some of it feet are not led
         self._lead = 1.0
-        self._asked: Optional[Tuple[List[float], StrokeReach]] = None
-        self._answer = (np.zeros(3), 0.0)
+        self._commanded: Optional[Tuple[List[float], StrokeReach]] = None
+        self._goal = (np.zeros(3), 0.0)
         self._next: Optional[Gait] = None  # to change to while walking
         self._select(find_gait(config.gaits, config.gait))
         self._slip_scale = self.gait.slip_scale.array
@@ -310,11 +310,15 @@ class WalkEngine:
         return np.asarray((self._legs.margin(q) >= 0.0).all(axis=(1, 2)))
 
     def _scaled(self, twist: np.ndarray) -> Tuple[np.ndarray, float]:
-        """Return `scale_twist` within the present limits; an operator's twist is mostly that of the tick before."""
-        asked = (twist.tolist(), self._reach)
-        if asked != self._asked:
-            self._asked, self._answer = asked, scale_twist(twist, self._reach, self.gait, self.limits.max_velocity)
-        return self._answer
+        """Return `scale_twist` within the present limits; an operator's twist is mostly that of the tick before.
+
+        Gait and limits change with the reach only, which then is another object.
+        """
+        commanded = (twist.tolist(), self._reach)
+        if commanded != self._commanded:
+            self._goal = scale_twist(twist, self._reach, self.gait, self.limits.max_velocity)
+            self._commanded = commanded
+        return self._goal
 
     def _change_gait(self, twist: np.ndarray) -> np.ndarray:
         """Change to the next gait, if there is one, as soon as every foot is down; return the twist (3,) for this tick.

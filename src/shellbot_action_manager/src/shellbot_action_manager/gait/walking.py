@@ -169,10 +169,10 @@ def advance(
         lift_height[k] = gait.lift_height
         if free_lift is not None:
             ahead = (1.0 - float(fraction[k])) * times[0] + 0.5 * times[1]
-            way = body_point_after(neutral[k], planned, ahead) - p_lift[k]
+            stride = body_point_after(neutral[k], planned, ahead) - p_lift[k]
             along = [travel_profile(u, gait.lift_dwell, float(dwell[k]), gait.ramp)[0] for u in SWING_SAMPLES]
             path = [
-                ground_points_after((p_lift[k] + part * way)[None], planned, u * times[0])[0]
+                ground_points_after((p_lift[k] + part * stride)[None], planned, u * times[0])[0]
                 for part, u in zip(along, SWING_SAMPLES)
             ]
             lift_height[k] = free_lift(k, np.array(path))
