@@ -6,11 +6,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from argparse import Namespace
 
 import numpy as np
 import pytest
 
 from shellbot_benchmarks.bench_chain import ChainSpeed, bench_chain, fast_enough
+from shellbot_benchmarks.bench_report import report
 from shellbot_benchmarks.bench_ros import ros_text
 from shellbot_benchmarks.bench_teleop import teleop_text
 from shellbot_benchmarks.bench_workers import bench_workers
@@ -126,6 +128,14 @@ def test_bench_of_workers_compares_the_same_runs():
     assert np.isnan(one["speed_up"]) and two["speed_up"] == pytest.approx(one["wall_s"] / two["wall_s"])
     for row in (one, two):
         assert 0.0 < row["cpu_s"] < 2.0 * row["wall_s"], "of a run, in whatever process it is"
+
+
+def test_a_page_does_not_show_where_the_files_of_its_bench_went(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("<!-- begin: bench-x -->\n<!-- end: bench-x -->\n")
+    command = f"scripts/bench x --logs {tmp_path}/a --samples 5 --json={tmp_path}/b.json --write {page}"
+    report(Namespace(json=None, write=page), "x", command, "a table\n", {})
+    assert "Made by `scripts/bench x --samples 5` on" in page.read_text()
 
 
 def test_cpu_meter_reports_fractions_of_a_core_and_drops_ended_processes():

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import Any, Mapping
 
 from shellbot_evaluation.console import say
 from shellbot_evaluation.reports import machine, write_json
 from shellbot_evaluation.tables import write_between_markers
+
+_FILES = re.compile(r" --(?:json|write|logs)[ =]\S+")
 
 
 def add_report_options(parser: argparse.ArgumentParser, name: str) -> None:
@@ -27,14 +30,14 @@ def report(arguments: argparse.Namespace, name: str, command: str, text: str, fi
     arguments : argparse.Namespace
         With the options of `add_report_options`.
     name, command : str
-        The bench's name, and how it was called.
+        The bench's name, and how it was called; the page does not show where its files went.
     text : str
         Its tables as Markdown.
     figures : mapping
         What the JSON file holds beside the name of the bench and the machine.
     """
     about = machine()
-    text += f"\nMade by `{command}` on {about['processor']}, {about['cores']} cores,"
+    text += f"\nMade by `{_FILES.sub('', command)}` on {about['processor']}, {about['cores']} cores,"
     text += f" load {about['load_at_end']:.1f} at the end.\n"
     say(text)
     if arguments.json is not None:
