@@ -41,11 +41,11 @@ class Walk:
 WALKS = (
     Walk("3 m at 0.10 m/s", (0.10, 0.0, 0.0), 3.0),
     Walk("3 m at 0.15 m/s", (0.15, 0.0, 0.0), 3.0),
-    Walk("3 m at 0.20 m/s", (0.20, 0.0, 0.0), 3.0),
     Walk("1 m back at 0.10 m/s", (-0.10, 0.0, 0.0), 1.0),
     Walk("0.5 m to the left at 0.05 m/s", (0.0, 0.05, 0.0), 0.5),
     Walk("0.5 m to the right at 0.05 m/s", (0.0, -0.05, 0.0), 0.5),
     Walk("360° at 30°/s", (0.0, 0.0, math.radians(30.0)), 2.0 * math.pi),
+    Walk("3 m at 0.20 m/s", (0.20, 0.0, 0.0), 3.0),
 )
 
 

@@ -24,6 +24,7 @@ from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
 from shellbot_gazebo_connector.gazebo_steps import MASTER_URI, GazeboSteps
 from shellbot_gazebo_connector.pace import Pace
+from shellbot_gazebo_connector.spawn_arguments import SPAWNED
 
 LOOK = 0.05  # s of wall clock between looks at the patience
 SETTLE = 0.2  # s of wall clock from a pause to a clock that stands
@@ -40,7 +41,9 @@ class GazeboPaceNode:
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
 
     def begin(self) -> None:
-        """Unpause as soon as the controller is loaded, which then listens to its command."""
+        """Unpause when the joints are in place and the controller is loaded, which then listens to its command."""
+        while not rospy.get_param(SPAWNED, False) and not rospy.is_shutdown():
+            time.sleep(LOOK)
         command = Publisher(self._command, Float64MultiArray, queue_size=1)
         while command.get_num_connections() == 0 and not rospy.is_shutdown():
             time.sleep(LOOK)
