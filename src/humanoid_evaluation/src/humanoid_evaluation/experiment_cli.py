@@ -47,14 +47,6 @@ def _run(options: argparse.Namespace) -> int:
         if options.write:
             write_between_markers(Path(options.write), "matrix", matrix_table(results))
         return int(not matrix_holds(results))
-    if options.running:
-        from humanoid_evaluation import running, running_node  # they need ROS, which the rest does not
-
-        text = running.table(running_node.run_walks(running.WALKS))
-        say(text)
-        if options.write:
-            write_between_markers(Path(options.write), "running", text)
-        return 0
     if options.get_up:
         if options.simulator != ["mujoco"]:
             names = " ".join(options.simulator)
@@ -132,10 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--calibrate", action="store_true", help="odometry_scale of walk.yaml; --seeds 100:106")
     parser.add_argument("--campaign", action="store_true", help="the thesis's 9 + 12 cases; --json FILE resumes")
     parser.add_argument("--matrix", action="store_true", help="all rows of config/matrix.yaml; --json FILE resumes")
-    parser.add_argument("--running", action="store_true", help="walks of the robot that runs, such as one in Gazebo")
-    parser.add_argument(
-        "--write", metavar="PAGE", help="with --campaign, --matrix, --running: put tables between its markers"
-    )
+    parser.add_argument("--write", metavar="PAGE", help="with --campaign, --matrix: put tables between its markers")
     parser.add_argument("--json", metavar="FILE", help="write runs and summary there")
     add_workers(parser)
     add_seeds(parser, "7", "friction, mass, sensor noise")

@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""``scripts/experiment humanoid --running``: the walks of `running` with the humanoid that runs over ROS."""
+"""``scripts/experiment humanoid --running``: the walks of `running` with the humanoid that runs, such as in Gazebo."""
 
 from __future__ import annotations
 
+import argparse
+import sys
 import time
-from typing import Dict, List, Sequence
+from pathlib import Path
+from typing import Dict, List, Optional, Sequence
 
 import rospy
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 
-from humanoid_evaluation.running import FALLEN, Sample, Walk, score
+from humanoid_evaluation.running import FALLEN, WALKS, Sample, Walk, score, table
 from humanoid_motion.planar import wrapped
 from shellbot_common import SettingsError
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.rotations import rpy_from_quaternion
+from shellbot_evaluation.console import run_tool, say
+from shellbot_evaluation.tables import write_between_markers
 
 _WAIT = 30.0  # s of wall clock for the first message
 _REST = 1.5  # s of simulated time before and after each walk
@@ -85,3 +90,23 @@ def _rest(truth: _Listener) -> None:
         if time.monotonic() > silent:
             raise SettingsError("ground_truth/odom stands still; is the simulation paused?")
         time.sleep(_PERIOD)
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Run the walks and print their table; returns 0, 1 after a fall."""
+    parser = argparse.ArgumentParser(prog="scripts/experiment humanoid --running", description=__doc__)
+    parser.add_argument("--write", metavar="PAGE", help="put the table between the markers `running` of a page")
+    options = parser.parse_args(arguments)
+    return run_tool(lambda: _run(options.write))
+
+
+def _run(page: Optional[str]) -> int:
+    rows = run_walks(WALKS)
+    say(table(rows))
+    if page:
+        write_between_markers(Path(page), "running", table(rows))
+    return int(any(row["fell"] == "yes" for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
