@@ -26,7 +26,7 @@ def test_gazebo_begins_when_the_humanoids_controllers_have_its_joints(with_gazeb
     assert "/simulator" not in nodes
     assert "-unpause" not in output(with_gazebo, "--args", "/spawn_robot", LAUNCH).split()
     pace = output(with_gazebo, "--args", "/gazebo_pace", LAUNCH).split()
-    assert pace[pace.index("--begin-with") + 1] == "humanoid_controller"
+    assert pace[pace.index("humanoid_controller") + 1] == "--begin"
 
 
 def test_description_friction_and_ground_reach_gazebo(with_gazebo):

@@ -50,6 +50,15 @@ def test_what_touches_has_the_friction_and_only_the_feet_meet_each_other():
     assert {link for link in shaped if meets[link].lower() == "true"} == {"l_foot", "r_foot"}
 
 
+def test_feet_neither_chatter_on_the_floor_nor_sink_into_it():
+    """What ODE makes of kp and kd in 1 ms: the part of a depth that goes, and how deep 25 N on four points sink in."""
+    step, weight = 1e-3, 25.0
+    for foot in ("l_foot", "r_foot"):
+        kp, kd = float(of_reference("kp")[foot]), float(of_reference("kd")[foot])
+        assert 0.05 < step * kp / (step * kp + kd) < 0.5
+        assert weight / 4 / kp < 1e-4
+
+
 def test_the_engine_gets_its_topics_five_times_a_tick():
     (imu,) = plugins("libgazebo_ros_imu_sensor.so")
     assert (imu.findtext("topicName"), imu.findtext("frameName")) == ("imu/data", PROFILE.imu)

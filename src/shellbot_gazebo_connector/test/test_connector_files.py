@@ -128,7 +128,7 @@ def test_gazebo_launch_loads(tmp_path, variant, joints, paused):
     nodes = {node.name: node for node in launch.nodes}
     assert nodes["spawn_robot"].args.split() == ([] if paused == "true" else ["-unpause"])
     assert nodes["controller_spawner"].args.split() == ["joint_state_controller", "shellbot_legs_controller"]
-    assert nodes["gazebo_pace"].args == ""
+    assert nodes["gazebo_pace"].args == "shellbot_legs_controller"
     values = parameters(launch)
     assert len(values["/shellbot_legs_controller/joints"]) == joints
     assert values["/paused_at_start"] is True
@@ -142,7 +142,7 @@ def test_gazebo_waits_for_the_controllers_of_a_robot_that_would_fall(tmp_path):
     nodes = {node.name: node for node in launch.nodes}
     assert nodes["spawn_robot"].args == ""
     assert nodes["controller_spawner"].args.split() == ["joint_state_controller", "other_controller"]
-    assert nodes["gazebo_pace"].args.split() == ["--begin-with", "other_controller"]
+    assert nodes["gazebo_pace"].args.split() == ["other_controller", "--begin"]
     assert parameters(launch)["/other_controller/joints"] == ["hip"]
     stays = loaded(tmp_path, "gazebo.launch", [*arguments, "paused:=true"])
-    assert {node.name: node.args for node in stays.nodes}["gazebo_pace"] == ""
+    assert {node.name: node.args for node in stays.nodes}["gazebo_pace"] == "other_controller"

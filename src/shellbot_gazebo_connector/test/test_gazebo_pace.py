@@ -1,57 +1,49 @@
 # SPDX-License-Identifier: MIT
-"""Gazebo waits for answers, not for ever, and never because of what somebody else paused."""
+"""Gazebo makes the steps of a tick when the tick before has its command, and not for ever waits for who is gone."""
 
 from __future__ import annotations
 
 from shellbot_gazebo_connector.pace import PATIENCE, Pace
 
-TICK = 0.01
+TICK, STEP = 0.01, 0.001
 
 
-def following():
-    """A pace whose chain answered tick 0."""
-    pace = Pace()
-    assert pace.on_states(0.0, 0.0) is None
-    assert pace.on_targets(0.0, 0.003) is None
-    return pace
-
-
-def test_a_chain_that_keeps_up_never_waits():
-    pace = following()
+def test_a_tick_is_due_once_for_each_command_of_the_newest_states():
+    pace = Pace(STEP)
     for k in range(1, 300):
-        assert pace.on_states(k * TICK, k * TICK) is None
-        assert pace.on_targets(k * TICK, k * TICK + 0.009) is None
-    assert not pace.paused and pace.paused_for == 0.0
+        pace.on_states(k * TICK)
+        assert not pace.on_command((k - 1) * TICK, 0.0), "it answers the states before"
+        assert pace.on_command(k * TICK, 0.0)
+        assert not pace.on_command(k * TICK, 0.0), "answered already"
+    assert pace.tick == 10
 
 
-def test_it_waits_from_the_second_tick_without_an_answer_until_the_newest_is_answered():
-    pace = following()
-    assert pace.on_states(TICK, 1.00) is None
-    assert pace.on_states(2 * TICK, 1.01) is True
-    assert pace.on_states(3 * TICK, 1.02) is None, "the pause comes a little late; it is asked for once"
-    assert pace.on_targets(TICK, 1.03) is None and pace.on_targets(2 * TICK, 1.04) is None
-    assert pace.on_targets(3 * TICK, 1.06) is False
-    assert abs(pace.paused_for - 0.05) < 1e-9 and not pace.paused
+def test_a_command_that_overtakes_its_states_counts():
+    pace = Pace(STEP)
+    pace.on_states(TICK)
+    assert pace.on_command(2 * TICK, 0.0)
+    pace.on_states(2 * TICK)
+    assert not pace.on_command(2 * TICK, 0.0)
 
 
-def test_who_is_silent_is_not_waited_for_until_it_answers_again():
-    pace = following()
-    pace.on_states(TICK, 1.00)
-    assert pace.on_states(2 * TICK, 1.01) is True
-    assert pace.check(1.01 + 0.9 * PATIENCE) is None
-    assert pace.check(1.02 + PATIENCE) is False
-    for k in range(3, 100):
-        assert pace.on_states(k * TICK, 2.0 + k * TICK) is None
-    assert pace.on_targets(99 * TICK, 3.0) is None
-    pace.on_states(100 * TICK, 3.01)
-    assert pace.on_states(101 * TICK, 3.02) is True
+def test_it_begins_with_the_steps_to_the_next_states():
+    for late, steps in ((0.0, 10), (0.001, 9), (0.009, 1), (0.010, 10), (0.137, 3)):
+        pace = Pace(STEP)
+        pace.on_states(5.003)
+        assert not pace.follows
+        assert pace.begin(5.003 + late) == steps and pace.follows
+
+
+def test_who_is_silent_is_not_waited_for():
+    pace = Pace(STEP)
+    pace.on_states(TICK)
+    assert pace.on_command(TICK, 100.0)
+    assert not pace.is_silent(100.0 + 0.9 * PATIENCE)
+    assert pace.is_silent(100.1 + PATIENCE)
 
 
 def test_a_reset_of_the_simulation_begins_anew():
-    pace = following()
-    for k in range(1, 50):
-        pace.on_states(k * TICK, k * TICK)
-        pace.on_targets(k * TICK, k * TICK)
-    assert pace.on_states(0.0, 1.0) is None, "the answers are those of the time before"
-    assert pace.on_states(5 * TICK, 1.1) is None
-    assert pace.on_targets(5 * TICK, 1.1) is None and not pace.paused
+    pace = Pace(STEP)
+    for stamp in (5.0, TICK):
+        pace.on_states(stamp)
+        assert pace.on_command(stamp, 0.0)

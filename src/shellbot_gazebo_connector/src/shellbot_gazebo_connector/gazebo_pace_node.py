@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Node ``gazebo_pace``: Gazebo waits for the chain where the machine is too slow for real time (see `pace`).
+"""Node ``gazebo_pace``: lock-step of Gazebo and the chain (see `pace`).
 
-With ``--begin-with CONTROLLER`` it lets a Gazebo that starts paused go when that controller is loaded: the spawner then
-requests its start, which a paused Gazebo answers in its first step.
+With ``--begin`` it lets a Gazebo that starts paused go when the controller is loaded: the spawner then requests its
+start, which a paused Gazebo answers in its first step.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import threading
 import time
-from typing import Callable, Optional
 
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -19,80 +19,94 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
 
+from shellbot_common import labelled_stamp
+from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
+from shellbot_gazebo_connector.gazebo_steps import MASTER_URI, GazeboSteps
 from shellbot_gazebo_connector.pace import Pace
+from shellbot_gazebo_connector.spawn_arguments import SPAWNED
 
 LOOK = 0.05  # s of wall clock between looks at the patience
-SAID = 0.05  # fraction of the time that Gazebo waits from which it is a warning
+SETTLE = 0.2  # s of wall clock from a pause to a clock that stands
 
 
 class GazeboPaceNode:
-    """Stamps to the core, its decisions to Gazebo's services."""
+    """Stamps to the core, its decisions to Gazebo."""
 
-    def __init__(self) -> None:
-        self._pace, self._lock = Pace(), threading.Lock()
-        self._services = {True: "/gazebo/pause_physics", False: "/gazebo/unpause_physics"}
-        for name in self._services.values():
-            rospy.wait_for_service(name)
-        self._calls = {
-            pause: rospy.ServiceProxy(name, Empty, persistent=True) for pause, name in self._services.items()
-        }
+    def __init__(self, controller: str) -> None:
+        self._command = f"{controller}/command"
+        (step,) = wait_for_parameters("/gazebo/time_step")
+        self._pace = Pace(float(step))
+        self._changed, self._due = threading.Condition(), False
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
-        rospy.Subscriber("joint_states", JointState, self._on_states, queue_size=1, tcp_nodelay=True)
-        rospy.Subscriber("joint_targets", JointState, self._on_targets, queue_size=1, tcp_nodelay=True)
 
-    def begin_with(self, controller: str) -> None:
-        """Unpause as soon as a controller is loaded, which then listens to its command."""
-        command = Publisher(f"{controller}/command", Float64MultiArray, queue_size=1)
+    def begin(self) -> None:
+        """Unpause when the joints are in place and the controller is loaded, which then listens to its command."""
+        while not rospy.get_param(SPAWNED, False) and not rospy.is_shutdown():
+            time.sleep(LOOK)
+        command = Publisher(self._command, Float64MultiArray, queue_size=1)
         while command.get_num_connections() == 0 and not rospy.is_shutdown():
             time.sleep(LOOK)
         command.unregister()
-        with self._lock:
-            self._call(False)
+        rospy.ServiceProxy("/gazebo/unpause_physics", Empty)()
 
     def run(self) -> None:
-        """Watch the patience and report once a second of wall clock until shutdown; then leave Gazebo running."""
-        began, paused_for = time.monotonic(), 0.0
+        """Make the steps, and report once a second of wall clock, until shutdown; then leave Gazebo running."""
+        steps = self._connect()
+        rospy.Subscriber("joint_states", JointState, self._on_states, queue_size=1, tcp_nodelay=True)
+        rospy.Subscriber(self._command, Float64MultiArray, self._on_command, queue_size=10, tcp_nodelay=True)
+        began, simulated = time.monotonic(), rospy.get_time()
         while not rospy.is_shutdown():
-            time.sleep(LOOK)
-            self._decide(self._pace.check)
+            with self._changed:
+                self._changed.wait_for(lambda: self._due, LOOK)
+                due, self._due = self._due, False
             now = time.monotonic()
+            if due:
+                if not self._pace.follows:
+                    steps.pause(True)
+                    time.sleep(SETTLE)
+                    steps.make(self._pace.begin(rospy.get_time()))
+                else:
+                    steps.make(self._pace.tick)
+            elif self._pace.follows and self._pace.is_silent(now):
+                self._pace.follows = False
+                steps.pause(False)
             if now - began >= 1.0:
-                self._report((self._pace.paused_for - paused_for) / (now - began))
-                began, paused_for = now, self._pace.paused_for
-        with self._lock:
-            if self._pace.paused:
-                self._call(False)
+                self._report((rospy.get_time() - simulated) / (now - began))
+                began, simulated = now, rospy.get_time()
+        with contextlib.suppress(OSError):  # Gazebo may be gone
+            steps.pause(False)
+
+    def _connect(self) -> GazeboSteps:
+        uri = os.environ.get("GAZEBO_MASTER_URI", MASTER_URI)
+        while True:
+            try:
+                return GazeboSteps(uri)
+            except OSError as error:
+                text = (
+                    "cannot reach Gazebo's master at %s: %s; GAZEBO_MASTER_URI must be that of gzserver. Trying again"
+                )
+                rospy.logwarn_throttle(10.0, f"gazebo_pace: {text % (uri, error)}")
+                rospy.rostime.wallsleep(1.0)
+                if rospy.is_shutdown():
+                    raise rospy.ROSInterruptException from error
 
     def _on_states(self, message: JointState) -> None:
-        stamp = message.header.stamp.to_sec()
-        self._decide(lambda now: self._pace.on_states(stamp, now))
+        with self._changed:
+            self._pace.on_states(message.header.stamp.to_sec())
 
-    def _on_targets(self, message: JointState) -> None:
-        stamp = message.header.stamp.to_sec()
-        self._decide(lambda now: self._pace.on_targets(stamp, now))
+    def _on_command(self, message: Float64MultiArray) -> None:
+        stamp_ns = labelled_stamp(message.layout.dim[0].label) if message.layout.dim else None
+        if stamp_ns is not None:
+            with self._changed:
+                self._due = self._pace.on_command(1e-9 * stamp_ns, time.monotonic()) or self._due
+                self._changed.notify()
 
-    def _decide(self, ask: Callable[[float], Optional[bool]]) -> None:
-        with self._lock:
-            pause = ask(time.monotonic())
-            if pause is not None:
-                self._call(pause)
-
-    def _call(self, pause: bool) -> None:
-        try:
-            self._calls[pause]()
-        except (rospy.ServiceException, rospy.ROSException):  # Gazebo is gone, or was restarted
-            self._calls[pause] = self._connect(pause)
-
-    def _connect(self, pause: bool) -> rospy.ServiceProxy:
-        return rospy.ServiceProxy(self._services[pause], Empty, persistent=True)
-
-    def _report(self, fraction: float) -> None:
-        level, text = DiagnosticStatus.OK, "Gazebo is not held back"
-        if fraction > SAID:
-            level = DiagnosticStatus.WARN
-            text = f"Gazebo waits for the chain for {100.0 * fraction:.0f} % of the time: the machine is too slow"
-        values = [KeyValue("waiting [%]", f"{100.0 * fraction:.1f}")]
+    def _report(self, factor: float) -> None:
+        level, text = DiagnosticStatus.OK, "Gazebo goes in lock-step with the chain"
+        if not self._pace.follows:
+            level, text = DiagnosticStatus.WARN, "no commands with a stamp come: Gazebo runs without waiting for them"
+        values = [KeyValue("real-time factor", f"{factor:.2f}")]
         status = DiagnosticStatus(level=level, name="gazebo_pace", message=text, values=values)
         message = DiagnosticArray(status=[status])
         message.header.stamp = rospy.Time.now()
@@ -102,11 +116,12 @@ class GazeboPaceNode:
 def main() -> None:
     """Run the node."""
     parser = argparse.ArgumentParser(prog="gazebo_pace", description=__doc__)
-    parser.add_argument("--begin-with", metavar="CONTROLLER", help="unpause Gazebo when this controller is loaded")
+    parser.add_argument("controller", help="its commands answer joint_states")
+    parser.add_argument("--begin", action="store_true", help="unpause Gazebo when the controller is loaded")
     options = parser.parse_args(rospy.myargv()[1:])
     rospy.init_node("gazebo_pace")
     with contextlib.suppress(rospy.ROSInterruptException):
-        node = GazeboPaceNode()
-        if options.begin_with:
-            node.begin_with(options.begin_with)
+        node = GazeboPaceNode(options.controller)
+        if options.begin:
+            node.begin()
         node.run()

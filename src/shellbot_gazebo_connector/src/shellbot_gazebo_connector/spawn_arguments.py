@@ -9,6 +9,7 @@ from shellbot_common import RobotProfile
 
 # Above the height at which the feet touch: a model that starts in the ground is thrown out of it.
 CLEARANCE_M = 0.002
+SPAWNED = "/robot_is_spawned"  # parameter: the model is there, with its joints in the spawn pose
 
 
 def spawn_arguments(profile: RobotProfile) -> List[str]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Node ``spawn_in_gazebo``: becomes gazebo_ros' spawn_model with the arguments of the profile."""
+"""Node ``spawn_in_gazebo``: runs gazebo_ros' spawn_model with the profile's arguments, and says when it is done."""
 
 from __future__ import annotations
 
-import os
+import subprocess
 import sys
 from typing import List
 
@@ -11,7 +11,7 @@ import rospy
 
 from shellbot_common import ProfileError, RobotProfile
 from shellbot_common.robot_profile import PARAMETER
-from shellbot_gazebo_connector.spawn_arguments import spawn_arguments
+from shellbot_gazebo_connector.spawn_arguments import SPAWNED, spawn_arguments
 
 
 def command_line(profile: RobotProfile, arguments: List[str]) -> List[str]:
@@ -20,9 +20,12 @@ def command_line(profile: RobotProfile, arguments: List[str]) -> List[str]:
 
 
 def main() -> None:
-    """Run spawn_model in the place of this process, so that roslaunch sees it end."""
+    """Run spawn_model; its last step, a second after the model is there, is to turn the joints to the spawn pose."""
     try:
         line = command_line(RobotProfile.from_text(rospy.get_param(PARAMETER, "")), sys.argv)
     except ProfileError as error:
         sys.exit(str(error))
-    os.execvp(line[0], line)
+    status = subprocess.call(line)
+    if status == 0:
+        rospy.set_param(SPAWNED, True)
+    sys.exit(status)

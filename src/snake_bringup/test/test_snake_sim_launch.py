@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""What the snake's sim.launch makes of its arguments in Gazebo, with a stand-in for gazebo_ros (root conftest.py)."""
+
+from __future__ import annotations
+
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+import yaml
+
+from shellbot_common import package_file
+
+LAUNCH = str(package_file("snake_bringup", "launch/sim.launch"))
+
+
+def output(environment, *arguments):
+    command = ["roslaunch", *arguments, "teleop:=none", "simulator:=gazebo", "modules:=4"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_gazebo_has_the_snakes_controller_in_lock_step(with_gazebo):
+    nodes = set(output(with_gazebo, "--nodes", LAUNCH).split())
+    assert {"/spawn_robot", "/controller_spawner", "/gazebo_pace", "/gazebo_connector", "/snake_motion"} <= nodes
+    assert "/simulator" not in nodes
+    assert "snake_controller" in output(with_gazebo, "--args", "/gazebo_pace", LAUNCH).split()
+
+
+def test_friction_reaches_gazebo_and_the_controller_is_that_of_the_modules(with_gazebo):
+    values = yaml.safe_load(output(with_gazebo, "--dump-params", LAUNCH, "friction:=0.3"))
+    robot = ElementTree.fromstring(values["/robot_description"])
+    assert {float(element.text) for element in robot.iter("mu1")} == {0.3}
+    assert len(values["/snake_controller"]["joints"]) == 4
+    assert not [name for name in values if "legs_controller" in name]
