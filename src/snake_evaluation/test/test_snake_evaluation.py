@@ -37,7 +37,7 @@ SETUP = Setup(friction=0.6, seed=5)
         ("side_winding", 1, "left_mm", 280.0),
         ("inclined", -1, "left_mm", -460.0),
         ("s_rotation", 1, "yaw_deg", 64.0),
-        ("roll", 1, "left_mm", 192.0),
+        ("roll", 1, "left_mm", 203.0),
         ("side_fast", -1, "left_mm", -578.0),
         ("inclined_fast", -1, "left_mm", -490.0),
         ("turn", 1, "yaw_deg", 69.0),
