@@ -144,12 +144,11 @@ class SnakeCore:
             self._moving = active
         if self._moving is None:
             return NO_SLIP
-        name, direction, fraction = self._moving.name, self._moving.direction, self._moving.fraction
+        name, direction = self._moving.name, self._moving.direction
         greatest = self._slips.get((name, direction), NO_SLIP)
         least = self._slips.get((name + LEAST, direction), greatest)
-        return (
-            fraction * greatest[0] + (1.0 - fraction) * least[0], fraction * greatest[1] + (1.0 - fraction) * least[1],
-        )  # fmt: skip
+        part = (1.0 - self._moving.fraction) ** 2  # it changes most between small amplitudes
+        return greatest[0] + part * (least[0] - greatest[0]), greatest[1] + part * (least[1] - greatest[1])
 
     def _follow(self, t: float) -> str:
         """Let the twist steer; returns why it cannot, if so."""

@@ -16,7 +16,7 @@ from snake_motion.families import PERIOD
 
 Pose = Tuple[float, float, float]  # x, y (m), yaw (rad)
 
-_COAST = (0.28, 0.2, 0.39)  # s at the speed of the stroke, by axis, which fading out adds
+_COAST = (0.22, 0.2, 0.39)  # s at the speed of the stroke, by axis, which fading out adds
 _SHORTEST = 1.5  # s, of a stroke: what is near is gone to slowly
 _TURN_FIRST = 0.35  # rad
 _HEADING_GAIN = 0.7  # 1/s
@@ -28,7 +28,7 @@ _CYCLE = round(PERIOD / TICK)  # ticks
 class Tolerance:
     """When a pose counts as reached."""
 
-    position: float = 0.02  #: m, along each axis
+    position: float = 0.015  #: m, along each axis
     heading: float = math.radians(2.0)  #: rad
 
 
