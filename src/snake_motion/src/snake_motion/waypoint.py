@@ -100,7 +100,7 @@ class WaypointFollower:
             self._stroke = None
             return np.zeros(3)
         if axis < 2 and abs(twist[axis]) == self._limits[axis]:
-            twist[2] = round(_HEADING_GAIN * float(np.mean(self._headings)), 2)
+            twist[2] = round(_HEADING_GAIN * sum(self._headings) / len(self._headings), 2)
         return twist
 
     @staticmethod
