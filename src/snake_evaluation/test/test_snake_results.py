@@ -37,7 +37,7 @@ def test_estimated_steps_of_straight_are_shorter_than_true_ones():
 
 def test_slips_of_one_gait_leave_the_other_rows(tmp_path):
     file = tmp_path / "odometry.yaml"
-    write_slips({"roll": {"1": [0.98, 1.5]}, "sideways": {"1": [1.02, -1.5]}}, file, "scripts/snake slips")
+    write_slips({"roll": {"1": [0.98, 1.5]}, "sideways": {"1": [1.02, -1.5]}}, file)
     arguments = ["slips", "--gait", "sideways", "--seeds", "7:8", "--friction", "0.8", "--out", str(file)]
     assert snake_cli.main(arguments) == 0
     found = yaml.safe_load(file.read_text(encoding="utf-8"))
@@ -47,6 +47,6 @@ def test_slips_of_one_gait_leave_the_other_rows(tmp_path):
 
 def test_the_file_of_slips_is_read_back(tmp_path):
     file = tmp_path / "odometry.yaml"
-    write_slips({"roll": {"1": [0.98, 1.5], "-1": [1.02, -1.5]}}, file, "scripts/snake slips")
+    write_slips({"roll": {"1": [0.98, 1.5], "-1": [1.02, -1.5]}}, file)
     assert yaml.safe_load(file.read_text(encoding="utf-8"))["roll"]["-1"] == [1.02, -1.5]
     assert load_slips(file)["roll", 1][0] == 0.98

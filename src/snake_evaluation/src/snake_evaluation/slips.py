@@ -89,12 +89,12 @@ def _fairest(runs: Sequence[Tuple[np.ndarray, np.ndarray]], start: complex) -> c
     return complex(*found.x)
 
 
-def write_slips(slips: Dict[str, Dict[str, List[float]]], path: Path, command: str) -> None:
-    """Write the file of the odometry with the command that made it."""
+def write_slips(slips: Dict[str, Dict[str, List[float]]], path: Path) -> None:
+    """Write the file of the odometry."""
     head = (
         "# How the carrying corners slip, by gait or family of cmd_vel and by direction: true over estimated\n"
         "# distance, and by how many degrees the true direction lies to the left of the estimated one. A gait that is\n"
-        f"# missing is not corrected: no one factor describes its slip. Written by: {command}\n"
+        "# missing is not corrected: no one factor describes its slip. Written by: scripts/snake slips\n"
     )
     rows = [
         f"{name}: {{{', '.join(f'{chr(34)}{d}{chr(34)}: [{v[0]}, {v[1]}]' for d, v in row.items())}}}\n"

@@ -115,7 +115,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     if options.command == "results":
         return run_tool(lambda: _results(options))
     if options.command == "slips":
-        return run_tool(lambda: _slips(options, " ".join(["scripts/snake", *given])))
+        return run_tool(lambda: _slips(options))
     if options.command == "shapes":
         return run_tool(lambda: _shapes(options))
     return run_tool(lambda: _identify(options, " ".join(["scripts/snake", *given])))
@@ -151,10 +151,10 @@ def _results(options: argparse.Namespace) -> int:
     return 0
 
 
-def _slips(options: argparse.Namespace, command: str) -> int:
+def _slips(options: argparse.Namespace) -> int:
     path = options.out or package_file("snake_motion", "config/odometry.yaml")
     found = identify_slips(Setup(), seeds_of(options.seeds), options.friction, options.jobs, options.gait)
-    write_slips({**(read_yaml(path, EvaluationError) if options.gait else {}), **found}, path, command)
+    write_slips({**(read_yaml(path, EvaluationError) if options.gait else {}), **found}, path)
     say(str(path))
     return 0
 
