@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 from typing import List, Optional
 
+from snake_motion.errors import SnakeMotionError
 from snake_motion.families import FAMILIES
 from snake_motion.gait_table import load_rows
 
 from shellbot_common import package_file, read_yaml
 from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
-from shellbot_evaluation.errors import EvaluationError
 
 from .bus_run import bus_table
 from .film import film_all, shape_space
@@ -154,7 +154,7 @@ def _results(options: argparse.Namespace) -> int:
 def _slips(options: argparse.Namespace) -> int:
     path = options.out or package_file("snake_motion", "config/odometry.yaml")
     found = identify_slips(Setup(), seeds_of(options.seeds), options.friction, options.jobs, options.gait)
-    write_slips({**(read_yaml(path, EvaluationError) if options.gait else {}), **found}, path)
+    write_slips({**(read_yaml(path, SnakeMotionError) if options.gait else {}), **found}, path)
     say(str(path))
     return 0
 
