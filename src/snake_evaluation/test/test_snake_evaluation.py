@@ -12,6 +12,7 @@ from snake_evaluation.experiment_cli import main
 from snake_evaluation.identify import identify
 from snake_evaluation.snake_run import Setup
 from snake_evaluation.speed import speed_table
+from snake_evaluation.waypoint_experiment import _mission
 
 from shellbot_evaluation.errors import EvaluationError
 from snake_evaluation import experiment_cli, snake_cli
@@ -37,7 +38,7 @@ SETUP = Setup(friction=0.6, seed=5)
         ("side_winding", 1, "left_mm", 280.0),
         ("inclined", -1, "left_mm", -460.0),
         ("s_rotation", 1, "yaw_deg", 64.0),
-        ("roll", 1, "left_mm", 192.0),
+        ("roll", 1, "left_mm", 203.0),
         ("side_fast", -1, "left_mm", -578.0),
         ("inclined_fast", -1, "left_mm", -490.0),
         ("turn", 1, "yaw_deg", 69.0),
@@ -69,9 +70,17 @@ def test_equal_seeds_give_equal_results_and_others_do_not():
     assert first == again and first.left_mm != other.left_mm
 
 
+@pytest.mark.parametrize(("goal", "millimetres"), [("ahead", 30.0), ("left", 60.0), ("turn", 30.0)])
+def test_a_waypoint_is_reached_on_the_own_odometry(goal, millimetres):
+    mission = _mission(SETUP, goal)
+    assert mission.reached and mission.cycles < 12.0
+    assert mission.position_error_mm < millimetres and mission.heading_error_deg < 4.0
+
+
 def test_identify_measures_what_the_map_says():
     found = identify("rotation", Setup(), (1,), (0.8,), levels=4)
-    assert found.steps([[1.0, 45.0]])[0][2] > 0.7  # rad
+    forward, left, yaw = found.steps([[1.0, -90.0]])[0]
+    assert yaw > 0.7 and abs(forward) < 0.02 and abs(left) < 0.02  # rad, m
     assert found.residual[2] < 0.1
     with pytest.raises(EvaluationError, match="levels is 3"):
         identify("rotation", Setup(), (1,), (0.8,), levels=3)

@@ -12,6 +12,7 @@ from snake_evaluation.snake_run import Setup
 from snake_motion.odometry import load_slips
 
 from shellbot_evaluation.errors import EvaluationError
+from snake_evaluation import snake_cli
 
 
 def test_runs_of_several_files_are_one_case(tmp_path):
@@ -34,8 +35,18 @@ def test_estimated_steps_of_straight_are_shorter_than_true_ones():
     assert 1.1 < (true / own).real.mean() < 1.4
 
 
+def test_slips_of_one_gait_leave_the_other_rows(tmp_path):
+    file = tmp_path / "odometry.yaml"
+    write_slips({"roll": {"1": [0.98, 1.5]}, "sideways": {"1": [1.02, -1.5]}}, file)
+    arguments = ["slips", "--gait", "sideways", "--seeds", "7:8", "--friction", "0.8", "--out", str(file)]
+    assert snake_cli.main(arguments) == 0
+    found = yaml.safe_load(file.read_text(encoding="utf-8"))
+    assert found["roll"] == {"1": [0.98, 1.5]} and found["sideways"]["-1"][0] == pytest.approx(1.01, abs=0.03)
+    assert found["rotation"]["1"] == [0.0, 0.0], "it turns on the spot"
+
+
 def test_the_file_of_slips_is_read_back(tmp_path):
     file = tmp_path / "odometry.yaml"
-    write_slips({"roll": {"1": [0.98, 1.5], "-1": [1.02, -1.5]}}, file, "scripts/snake slips")
+    write_slips({"roll": {"1": [0.98, 1.5], "-1": [1.02, -1.5]}}, file)
     assert yaml.safe_load(file.read_text(encoding="utf-8"))["roll"]["-1"] == [1.02, -1.5]
     assert load_slips(file)["roll", 1][0] == 0.98

@@ -303,6 +303,23 @@ def test_a_waypoint_steers_until_something_else_does():
     assert run(0.1).waypoint is Waypoint.CANCELLED
 
 
+def test_slip_is_that_of_the_amplitude_and_holds_while_the_gait_fades_out():
+    slips = {("forward", 1): (2.0, 0.0), ("forward_least", 1): (4.0, 0.2)}
+    table = GaitTable(load_rows(), MODULES, ServoLimits(math.radians(90.0), SPEED))
+    geometry = BodyGeometry(MODULES, 0.072, 0.052, 0.052)
+    snake = SnakeCore(SnakeEngine(table), VelocityDrive(load_maps(MODULES), MODULES), geometry, slips)
+    q, seen = np.zeros(MODULES), {}
+    fastest, slowest = snake.drive.limits[0], 0.005
+    for tick in range(900):
+        if 20 < tick < 700:
+            snake.command([fastest if tick < 400 else slowest, 0.0, 0.0])
+        q = snake.step(0.01 * tick, q, UPRIGHT).motion.position
+        seen[tick] = snake._slip()
+    assert seen[10] == seen[899] == (1.0, 0.0)
+    assert seen[399] == pytest.approx((2.0, 0.0), abs=0.02)
+    assert seen[699] == seen[780] == pytest.approx((4.0, 0.2), abs=0.02) and snake.engine.active is None
+
+
 def run_pose(output):
     return float(output.state.p_odom_chassis[0]), float(output.state.p_odom_chassis[1]), output.state.yaw
 

@@ -71,23 +71,40 @@ def test_a_broken_map_file_is_refused_in_words(tmp_path, change, words):
 
 def test_a_broken_slip_file_is_refused_in_words(tmp_path):
     file = tmp_path / "odometry.yaml"
-    for text, words in (('a: {"1": [0, 3]}', "scale is 0"), ("a: 3", "give"), ('a: {"2": [1, 0]}', "give")):
+    for text, words in (('a: {"1": [-1, 3]}', "scale is -1"), ("a: 3", "give"), ('a: {"2": [1, 0]}', "give")):
         file.write_text(text, encoding="utf-8")
         with pytest.raises(SnakeMotionError, match=words):
             load_slips(file)
 
 
-def test_waypoints_are_reached_by_a_robot_that_does_what_it_is_told():
-    goal, pose = (0.6, 0.4, 1.2), np.zeros(3)
-    follower = WaypointFollower(goal, np.array([0.08, 0.4, 0.9]))
-    for _ in range(6000):
-        twist = follower.step(tuple(pose))
+def test_waypoints_are_reached_by_a_robot_that_fades_out():
+    """It does what it is commanded, but carries on for a quarter of a second; its heading swings while it moves."""
+    goal, pose, before, left, swings = (0.6, 0.4, 1.2), np.zeros(3), np.zeros(3), 0.0, 0.0
+    follower, axes = WaypointFollower(goal, np.array([0.11, 0.5, 0.9])), []
+    for tick in range(6000):
+        swings = 0.1 * math.sin(0.02 * math.pi * tick) if left > 0.0 else 0.0
+        twist = follower.step((pose[0], pose[1], pose[2] + swings), left <= 0.0)
         if twist is None:
             break
+        if twist.any():
+            before, left = twist, 0.5
+            axes.append(int(np.argmax(np.abs(twist))))
+        left -= 0.01
+        moving = twist if twist.any() else 0.5 * before if left > 0.0 else np.zeros(3)
         cos, sin = math.cos(pose[2]), math.sin(pose[2])
-        pose += 0.01 * np.array([cos * twist[0] - sin * twist[1], sin * twist[0] + cos * twist[1], twist[2]])
-    assert twist is None
+        pose += 0.01 * np.array([cos * moving[0] - sin * moving[1], sin * moving[0] + cos * moving[1], moving[2]])
+    assert twist is None and tick < 1600
     assert np.abs(follower.error(tuple(pose))).max() < 0.035
+    assert axes[0] == 2 and {0, 1} <= set(axes)
+
+
+def test_a_stroke_begins_on_a_straight_body_only():
+    follower = WaypointFollower((0.3, 0.0, 0.0), np.array([0.1, 0.5, 0.9]))
+    assert not follower.step((0.0, 0.0, 0.0), False).any()
+    assert follower.step((0.0, 0.0, 0.0), True)[0] == pytest.approx(0.1)
+    assert follower.step((0.0, 0.0, 0.2), False)[2] < 0.0, "a long stroke corrects its heading"
+    assert not follower.step((0.295, 0.0, 0.0), False).any(), "fading out does the rest"
+    assert follower.step((0.3, 0.0, 0.0), True) is None
 
 
 def test_a_folder_of_maps_that_does_not_exist_is_named(tmp_path):

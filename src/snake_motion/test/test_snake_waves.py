@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from snake_motion.chassis import BodyGeometry, body_poses
 from snake_motion.errors import SnakeMotionError
+from snake_motion.families import family
 from snake_motion.gait_shape import GaitShape
 from snake_motion.gait_table import GaitTable, ServoLimits, load_rows, split_request
 from snake_motion.waves import Wave, WaveRow, shape_of
@@ -92,6 +94,20 @@ def test_direction_plays_the_cycle_backwards_half_a_cycle_later_or_mirrors_it():
     mirror = np.where(np.arange(MODULES) % 2, -1.0, 1.0)
     fast = table.shape("side_fast")
     assert fast.angles(0.3, MODULES, -1) == pytest.approx(mirror * fast.angles(0.3, MODULES, 1))
+
+
+def test_waves_that_stand_turn_a_body_that_is_the_same_from_both_ends():
+    shape, geometry = family("rotation").shape((1.0, -90.0), 64), BodyGeometry(64, 0.018, 0.013, 0.013)
+    first, later = shape.angles(0.3, 64), shape.angles(0.6, 64)
+    ratios = later / first
+    for group in (ratios[0::2], ratios[1::2]):
+        assert group == pytest.approx(np.full(32, group[0]))
+    middle = replace(shape, pitch=replace(shape.pitch, standing=0.0), yaw=replace(shape.yaw, standing=-0.5 * math.pi))
+    centre = body_poses(middle.angles(0.7, 64), geometry).centre
+    bends = centre[8:] - 2.0 * centre[4:-4] + centre[:-8]
+    assert np.abs(bends).max() > 1e-3
+    lengths = np.linalg.norm(bends, axis=1)
+    assert lengths == pytest.approx(lengths[::-1], abs=0.15 * lengths.max())
 
 
 def test_a_body_on_its_side_swaps_its_joints():

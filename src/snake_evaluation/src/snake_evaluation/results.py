@@ -116,7 +116,7 @@ def _odometry(runs: Sequence[Row]) -> str:
 
 _TRAVELS = (
     "straight", "inclined", "rolling", "straight_fast", "inclined_fast", "side_winding", "side_fast", "roll",
-    "roll_slow"
+    "roll_fast"
 )  # fmt: skip
 
 

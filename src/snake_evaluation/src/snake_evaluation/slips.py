@@ -12,8 +12,9 @@ from typing import Any, Dict, List, Sequence, Tuple
 import numpy as np
 from scipy.optimize import minimize
 from snake_motion.engine import Target
-from snake_motion.families import FAMILIES, family
+from snake_motion.families import FAMILIES
 from snake_motion.gait_table import load_rows
+from snake_motion.odometry import LEAST
 
 from shellbot_evaluation.parallel import map_jobs
 
@@ -21,20 +22,23 @@ from .snake_run import Setup, SnakeRun
 
 _WARM_UP, _CYCLES = 3.0, 4
 _LEAST_COHERENCE = 0.9  # of estimated and true steps; below, no factor describes the slip
-_MIDDLE = {"forward": (0.8, 0.0), "sideways": (0.8, -55.0), "rotation": (0.9, 45.0)}  # inputs of the families
+_STAYS = [0.0, 0.0]  # slip of a rotation, whose estimated steps are all wrong: it stays within 2 cm of its place
 _SIMILAR = 0.02  # m: steps of a rotation are small; a smaller one says nothing about a factor
+_MOVING = [name for name, kind in FAMILIES.items() if kind.axis < 2]
+FAMILY_ROWS = [name + end for name in _MOVING for end in ("", LEAST)]
 
 Case = Tuple[Setup, str, int]
 
 
 def identify_slips(
-    setup: Setup, seeds: Sequence[int], frictions: Sequence[float], jobs: int = 1
+    setup: Setup, seeds: Sequence[int], frictions: Sequence[float], jobs: int = 1, gaits: Sequence[str] = ()
 ) -> Dict[str, Dict[str, List[float]]]:
     """Return true over estimated distance and direction (deg) by gait or family and direction.
 
     Both are one complex factor c, which commutes with the heading, so that it can be applied at each tick. Of
     |true - c estimated| / |true| after all cycles of a run it makes the greatest over the runs least, since a robot
-    does not know its floor. A gait whose steps no factor describes is left out.
+    does not know its floor. A gait whose steps no factor describes is left out. Families are measured at their least
+    and at their greatest amplitude, but for the rotation, which stays in its place.
 
     Parameters
     ----------
@@ -44,8 +48,10 @@ def identify_slips(
         Each gait is run once for each pair.
     jobs : int
         Processes.
+    gaits : sequence of str
+        Of the table, or of `FAMILY_ROWS`; none: all of both.
     """
-    names = [name for name in load_rows() if name != "still"] + list(FAMILIES)
+    names = list(gaits) or [name for name in load_rows() if name != "still"] + FAMILY_ROWS
     keys = [(name, direction) for name in names for direction in (1, -1)]
     cases = [
         (replace(setup, seed=seed, friction=friction), name, direction)
@@ -68,7 +74,7 @@ def identify_slips(
             slips.setdefault(name, {})[str(direction)] = [
                 round(abs(factor), 3), round(math.degrees(cmath.phase(factor)), 1),
             ]  # fmt: skip
-    return slips
+    return {**slips, **{name: {"1": _STAYS, "-1": _STAYS} for name in FAMILIES if name not in _MOVING}}
 
 
 def _fairest(runs: Sequence[Tuple[np.ndarray, np.ndarray]], start: complex) -> complex:
@@ -83,12 +89,12 @@ def _fairest(runs: Sequence[Tuple[np.ndarray, np.ndarray]], start: complex) -> c
     return complex(*found.x)
 
 
-def write_slips(slips: Dict[str, Dict[str, List[float]]], path: Path, command: str) -> None:
-    """Write the file of the odometry with the command that made it."""
+def write_slips(slips: Dict[str, Dict[str, List[float]]], path: Path) -> None:
+    """Write the file of the odometry."""
     head = (
         "# How the carrying corners slip, by gait or family of cmd_vel and by direction: true over estimated\n"
         "# distance, and by how many degrees the true direction lies to the left of the estimated one. A gait that is\n"
-        f"# missing is not corrected: no one factor describes its slip. Written by: {command}\n"
+        "# missing is not corrected: no one factor describes its slip. Written by: scripts/snake slips\n"
     )
     rows = [
         f"{name}: {{{', '.join(f'{chr(34)}{d}{chr(34)}: [{v[0]}, {v[1]}]' for d, v in row.items())}}}\n"
@@ -103,8 +109,10 @@ def _steps(case: Any) -> Tuple[np.ndarray, np.ndarray]:
     run = SnakeRun(setup, slips={})
     run.run(0.1)
     engine = run.core.engine
-    if name in FAMILIES:
-        engine.drive(Target(name, family(name).shape(_MIDDLE[name], setup.modules), direction))
+    kind = FAMILIES.get(name.replace(LEAST, ""))
+    if kind is not None:
+        amplitude, steering = kind.ranges[0][not name.endswith(LEAST)], sum(kind.ranges[1]) / 2.0
+        engine.drive(Target(kind.name, kind.shape((amplitude, steering), setup.modules), direction))
     else:
         engine.request_gait(f"{name} {direction}")
     run.run(_WARM_UP)

@@ -8,17 +8,18 @@ import sys
 from pathlib import Path
 from typing import List, Optional
 
+from snake_motion.errors import SnakeMotionError
 from snake_motion.families import FAMILIES
 from snake_motion.gait_table import load_rows
 
-from shellbot_common import package_file
+from shellbot_common import package_file, read_yaml
 from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
 
 from .bus_run import bus_table
 from .film import film_all, shape_space
 from .identify import identify, write_map
 from .results import write_results
-from .slips import identify_slips, write_slips
+from .slips import FAMILY_ROWS, identify_slips, write_slips
 from .snake_run import Setup
 from .speed import speed_table
 
@@ -44,6 +45,14 @@ def parser() -> argparse.ArgumentParser:
     )
     slips.add_argument("--out", type=Path, help="file (default: config/odometry.yaml of snake_motion)")
     slips.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
+    slips.add_argument(
+        "--gait",
+        nargs="+",
+        default=[],
+        choices=(*load_rows(), *FAMILY_ROWS),
+        metavar="NAME",
+        help="only these gaits and families; other rows of the file stay",
+    )
     add_seeds(slips, "0:2", "a run of each case")
     results = commands.add_parser("results", help="write the page of results out of files of scripts/experiment snake")
     results.add_argument("files", nargs="+", type=Path, metavar="FILE", help="JSON of scripts/experiment snake")
@@ -106,7 +115,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     if options.command == "results":
         return run_tool(lambda: _results(options))
     if options.command == "slips":
-        return run_tool(lambda: _slips(options, " ".join(["scripts/snake", *given])))
+        return run_tool(lambda: _slips(options))
     if options.command == "shapes":
         return run_tool(lambda: _shapes(options))
     return run_tool(lambda: _identify(options, " ".join(["scripts/snake", *given])))
@@ -142,9 +151,10 @@ def _results(options: argparse.Namespace) -> int:
     return 0
 
 
-def _slips(options: argparse.Namespace, command: str) -> int:
+def _slips(options: argparse.Namespace) -> int:
     path = options.out or package_file("snake_motion", "config/odometry.yaml")
-    write_slips(identify_slips(Setup(), seeds_of(options.seeds), options.friction, options.jobs), path, command)
+    found = identify_slips(Setup(), seeds_of(options.seeds), options.friction, options.jobs, options.gait)
+    write_slips({**(read_yaml(path, SnakeMotionError) if options.gait else {}), **found}, path)
     say(str(path))
     return 0
 

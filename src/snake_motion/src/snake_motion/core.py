@@ -13,9 +13,9 @@ import numpy as np
 from shellbot_common import Stamp, classify_stamp
 from snake_motion.chassis import BodyGeometry
 from snake_motion.drive import VelocityDrive
-from snake_motion.engine import EngineOutput, Feedback, SnakeEngine
+from snake_motion.engine import EngineOutput, Feedback, SnakeEngine, Target
 from snake_motion.errors import SnakeMotionError
-from snake_motion.odometry import NO_SLIP, Slip, SnakeOdometry, SnakeState
+from snake_motion.odometry import LEAST, NO_SLIP, Slip, SnakeOdometry, SnakeState
 from snake_motion.waypoint import Pose, WaypointFollower
 
 
@@ -63,6 +63,7 @@ class SnakeCore:
         self._is_driving = False
         self._follower: Optional[WaypointFollower] = None
         self._waypoint = Waypoint.NONE
+        self._moving: Optional[Target] = None
 
     def command(self, twist: Sequence[float]) -> None:
         """Take a twist: forward, left (m/s), turning (rad/s); it holds until the time-out, and ends a waypoint."""
@@ -129,14 +130,25 @@ class SnakeCore:
         if self.engine.mode != "go":
             self.cancel()
             return
-        twist = self._follower.step((float(state.p_odom_chassis[0]), float(state.p_odom_chassis[1]), state.yaw))
+        is_flat = self.engine.active is None and not self.engine.is_changing
+        pose = (float(state.p_odom_chassis[0]), float(state.p_odom_chassis[1]), state.yaw)
+        twist = self._follower.step(pose, is_flat)
         self._twist, self._twist_time = (0.0, 0.0, 0.0) if twist is None else tuple(twist.tolist()), t
-        if twist is None and self.engine.active is None and not self.engine.is_changing:
+        if twist is None:
             self._follower, self._waypoint = None, Waypoint.REACHED
 
     def _slip(self) -> Slip:
+        """Return the slip of the gait that moves the robot, also while it fades out."""
         active = self.engine.active
-        return self._slips.get((active.name, active.direction), NO_SLIP) if active else NO_SLIP
+        if active is not None or not self.engine.is_changing:
+            self._moving = active
+        if self._moving is None:
+            return NO_SLIP
+        name, direction = self._moving.name, self._moving.direction
+        greatest = self._slips.get((name, direction), NO_SLIP)
+        least = self._slips.get((name + LEAST, direction), greatest)
+        part = (1.0 - self._moving.fraction) ** 2  # it changes most between small amplitudes
+        return greatest[0] + part * (least[0] - greatest[0]), greatest[1] + part * (least[1] - greatest[1])
 
     def _follow(self, t: float) -> str:
         """Let the twist steer; returns why it cannot, if so."""

@@ -81,4 +81,6 @@ class VelocityDrive:
         kind = family(name)
         direction, inputs, step = self.maps[name].inverse([value * self._period for value in twist])
         shape = kind.shape(inputs, self._modules, self._period / PERIOD)
-        return Target(name, shape, direction, is_steered=True), step / self._period
+        low, high = kind.ranges[0]
+        fraction = (inputs[0] - low) / (high - low)
+        return Target(name, shape, direction, is_steered=True, fraction=fraction), step / self._period

@@ -33,6 +33,7 @@ class Target:
     direction: int = 1
     rolls: bool = False
     is_steered: bool = False  #: By cmd_vel: changes within a family take the short fade
+    fraction: float = 1.0  #: Of a family: amplitude between its least (0) and its greatest (1)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ Families are not added to each other: one map over sums of them is wrong by a te
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Tuple
 
 from snake_motion.errors import SnakeMotionError
@@ -34,21 +34,26 @@ class Family:
         amplitude, steering = inputs
         period = PERIOD * time_scale
         if self.name == "forward":
-            pitch = _wave(25.0 * amplitude, 2.0, modules)
+            pitch = _wave(30.0 * amplitude, 2.0, modules)
             return GaitShape(pitch, Wave(offset=math.radians(steering)), period)
         if self.name == "sideways":
-            pitch, yaw = _wave(20.0 * amplitude, 1.0, modules), _wave(40.0 * amplitude, 1.0, modules, steering)
-        else:
-            pitch, yaw = _wave(5.0, 2.0, modules), _wave(40.0 * amplitude, 1.0, modules, steering)
-        return GaitShape(pitch, yaw, period, mirrored=True)
+            # half of the lift stays in small steps, since the joints sag
+            pitch = _wave(8.0 + 12.0 * amplitude, 1.0, modules)
+            yaw = _wave(40.0 * amplitude, 1.0, modules, steering)
+            return GaitShape(pitch, yaw, period, mirrored=True)
+        # the quarters of the body carry it, then its middle and ends. Waves that stand look the same from both ends, so
+        # there is no side by which to leave the place; 5 and 17 deg make up for joints that are not in the middle
+        pitch = replace(_wave(11.0, 2.0, modules), standing=math.radians(5.0))
+        yaw = replace(_wave(50.0 * amplitude, 1.0, modules, steering), standing=math.radians(-107.0))
+        return GaitShape(pitch, yaw, period, start=0.5 * math.pi, mirrored=True)
 
 
 FAMILIES = {
     family.name: family
     for family in (
-        Family("forward", ((0.4, 1.0), (-20.0, 20.0)), 0, mirrored=False),
-        Family("sideways", ((0.4, 1.0), (-95.0, -15.0)), 1, mirrored=True),
-        Family("rotation", ((0.5, 1.0), (20.0, 70.0)), 2, mirrored=True),
+        Family("forward", ((0.35, 1.0), (-20.0, 20.0)), 0, mirrored=False),
+        Family("sideways", ((0.1, 1.0), (-85.0, -25.0)), 1, mirrored=True),
+        Family("rotation", ((0.1, 1.0), (-100.0, -80.0)), 2, mirrored=True),
     )
 }
 

@@ -44,8 +44,9 @@ class GaitShape:
         pitch_place, yaw_place, is_pitch = _places(modules)
         side = direction if self.mirrored else 1
         direction = 1 if self.mirrored else direction
-        v = _evaluate(self.pitch, theta + self.start, pitch_place, direction)
-        h = _evaluate(self.yaw, theta + self.start, yaw_place, direction) * side
+        middle = 0.25 * (modules - 1)  # of the body, as a place in the pitch group
+        v = _evaluate(self.pitch, theta + self.start, pitch_place, middle, direction)
+        h = _evaluate(self.yaw, theta + self.start, yaw_place, middle - 0.5, direction) * side
         cos, sin = math.cos(roll), math.sin(roll)
         return np.where(is_pitch, cos * v - sin * h, cos * h + sin * v)
 
@@ -82,7 +83,10 @@ def _places(modules: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
     return 0.5 * place, 0.5 * (place - 1), place % 2 == 0
 
 
-def _evaluate(wave: Wave, theta: float, place: np.ndarray, direction: int) -> np.ndarray:
+def _evaluate(wave: Wave, theta: float, place: np.ndarray, middle: float, direction: int) -> np.ndarray:
+    if wave.standing is not None:
+        shape = wave.amplitude * np.cos(wave.step * (place - middle) + wave.standing)
+        return shape * math.sin(theta + direction * wave.phase) + wave.offset
     return wave.amplitude * np.sin(theta + direction * (wave.step * place + wave.phase)) + wave.offset
 
 

@@ -31,10 +31,14 @@ Slip = Tuple[float, float]
 
 NO_SLIP: Slip = (1.0, 0.0)
 
+LEAST = "_least"
+"""After the name of a family: its slip at the least amplitude; its own name stands for the greatest."""
+
 _SOFTNESS = 0.003  # m of height over which a corner's load falls to 1/e
 _CREEP = 0.01  # m/s, below which a corner counts as sticking
 _HEADING_STD_PER_M = math.radians(2.0)  # rad/m
 _DISTANCE_STD = 0.05  # m a metre along the path: what the factors leave (docs/snake.md)
+_TURNING_STD = 0.01  # m a radian
 _LEAST = np.diag([1e-6, 1e-6, 1e-8])  # covariance, m^2 and rad^2, of an estimate that has just begun
 
 
@@ -126,7 +130,8 @@ class SnakeOdometry:
             self._speed = np.array([cos * moved[0] + sin * moved[1], -sin * moved[0] + cos * moved[1], moved[2]])
             self._speed /= t - since
         jacobian = np.array([[1.0, 0.0, -moved[1]], [0.0, 1.0, moved[0]], [0.0, 0.0, 1.0]])
-        noise = np.array([_DISTANCE_STD**2, _DISTANCE_STD**2, _HEADING_STD_PER_M**2]) * step
+        place = _DISTANCE_STD**2 * step + _TURNING_STD**2 * abs(moved[2])
+        noise = np.array([place, place, _HEADING_STD_PER_M**2 * step])
         self._covariance = jacobian @ self._covariance @ jacobian.T
         self._covariance.flat[::4] += noise  # the diagonal
 
@@ -144,7 +149,7 @@ class SnakeOdometry:
 
 @dataclass(frozen=True)
 class _SlipRow(Settings, error=SnakeMotionError):
-    scale: float = number(0.1, 10.0)
+    scale: float = number(0.0, 10.0)
     turn_deg: float = number(-90.0, 90.0, "deg")
 
 

@@ -38,6 +38,8 @@ class Wave:
     step: float = 0.0  #: rad between two joints of the group
     phase: float = 0.0  #: rad
     offset: float = 0.0  #: rad
+    #: rad; the wave stands: joints at x from the middle of the body swing together by cos(step x + standing)
+    standing: Optional[float] = None
 
 
 def serpenoid_curve(alpha: float, k: float, modules: int) -> Tuple[float, float]:

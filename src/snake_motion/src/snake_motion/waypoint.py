@@ -1,32 +1,43 @@
 # SPDX-License-Identifier: MIT
-"""To a pose on the ground with the estimate of the own pose: one family of gaits at a time, by the greatest error."""
+"""To a pose on the ground with the estimate of the own pose, by strokes from lying straight to lying straight."""
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from dataclasses import dataclass
-from typing import Optional, Tuple
+from typing import Deque, Optional, Tuple
 
 import numpy as np
 
+from shellbot_common import TICK
 from snake_motion.errors import SnakeMotionError
+from snake_motion.families import PERIOD
 
 Pose = Tuple[float, float, float]  # x, y (m), yaw (rad)
+
+_COAST = (0.22, 0.2, 0.39)  # s at the speed of the stroke, by axis, which fading out adds
+_SHORTEST = 1.5  # s, of a stroke: what is near is gone to slowly
+_TURN_FIRST = 0.35  # rad
+_HEADING_GAIN = 0.7  # 1/s
+_FASTEST = np.array([1.0, 0.8, 1.0])  # of what each family can; sideways, steering needs some of it
+_CYCLE = round(PERIOD / TICK)  # ticks
 
 
 @dataclass(frozen=True)
 class Tolerance:
     """When a pose counts as reached."""
 
-    position: float = 0.02  #: m, along each axis
+    position: float = 0.015  #: m, along each axis
     heading: float = math.radians(2.0)  #: rad
 
 
 class WaypointFollower:
     """Twists that lead to a pose.
 
-    Rotation, sideways and forward gaits are not mixed: the family with the greatest error in tolerances goes on until
-    its error is small, and heading is corrected on the way.
+    Rotation, sideways and forward gaits are not mixed: a stroke moves along one axis, at a constant speed, and ends
+    where fading out will carry the robot to the goal. What it leaves is seen when the robot lies straight again, since
+    place and heading of a bent body swing by as much as they may be wrong in the end. Long strokes correct the heading.
 
     Parameters
     ----------
@@ -44,8 +55,9 @@ class WaypointFollower:
     """
 
     def __init__(self, goal: Pose, limits: np.ndarray, tolerance: Optional[Tolerance] = None) -> None:
-        self._goal, self._limits, self._tolerance = goal, np.asarray(limits), tolerance or Tolerance()
-        self._axis: Optional[int] = None
+        self._goal, self._limits, self._tolerance = goal, _FASTEST * limits, tolerance or Tolerance()
+        self._stroke: Optional[np.ndarray] = None  # twist of the present one
+        self._headings: Deque[float] = deque(maxlen=_CYCLE)  # errors, rad
         if len(goal) != 3 or not all(map(math.isfinite, goal)):
             raise SnakeMotionError(f"goal is {tuple(goal)}; give x, y (m) and yaw (rad), all finite")
         if self._limits.shape != (3,) or not np.all(self._limits > 0.0):
@@ -62,30 +74,38 @@ class WaypointFollower:
             [cos * dx + sin * dy, -sin * dx + cos * dy, math.remainder(self._goal[2] - pose[2], 2.0 * math.pi)]
         )
 
-    def step(self, pose: Pose) -> Optional[np.ndarray]:
+    def step(self, pose: Pose, is_flat: bool) -> Optional[np.ndarray]:
         """Return the twist (3,) for now; None once the pose is reached.
 
         Parameters
         ----------
         pose : (x, y, yaw)
-            The estimate, best the mean of a cycle.
+            The estimate.
+        is_flat : bool
+            Whether the robot lies straight, and so neither moves nor will.
         """
         error = self.error(pose)
-        limit = np.array([self._tolerance.position, self._tolerance.position, self._tolerance.heading])
-        relative = np.abs(error) / limit
-        if self._axis is None or relative[self._axis] < 0.7:
+        self._headings.append(error[2])
+        if self._stroke is None:
+            if not is_flat:
+                return np.zeros(3)
+            relative = np.abs(error) / [self._tolerance.position, self._tolerance.position, self._tolerance.heading]
             if np.all(relative < 1.0):
                 return None
-            self._axis = self._choose(error, relative)
-        twist = np.zeros(3)
-        twist[self._axis] = np.clip(error[self._axis], -self._limits[self._axis], self._limits[self._axis])
-        if self._axis < 2:
-            twist[2] = 0.7 * error[2]
+            axis = self._choose(error, relative)
+            self._stroke = np.zeros(3)
+            self._stroke[axis] = np.clip(error[axis] / _SHORTEST, -self._limits[axis], self._limits[axis])
+        axis, twist = int(np.argmax(np.abs(self._stroke))), self._stroke.copy()
+        if error[axis] * np.sign(twist[axis]) <= _COAST[axis] * abs(twist[axis]):
+            self._stroke = None
+            return np.zeros(3)
+        if axis < 2 and abs(twist[axis]) == self._limits[axis]:
+            twist[2] = round(_HEADING_GAIN * sum(self._headings) / len(self._headings), 2)
         return twist
 
     @staticmethod
     def _choose(error: np.ndarray, relative: np.ndarray) -> int:
-        if abs(error[2]) > 0.35:
+        if abs(error[2]) > _TURN_FIRST:
             return 2
         # the coarse family first: what it leaves ahead, forward gaits correct to a millimetre
         if relative[1] >= 1.0:
