@@ -77,7 +77,7 @@ def _posture(  # type: ignore[no-untyped-def]
             rotations[k, 0, column], rotations[k, 1, column], rotations[k, 2, column] = x, y, z
         x, y, z = applied(rotation[link], offset[0], offset[1], offset[2])
         places[k, 0], places[k, 1], places[k, 2] = place[link, 0] + x, place[link, 1] + y, place[link, 2] + z
-    return rotation, place, direction, com_of_link, whole, rotations, places
+    return place, direction, com_of_link, whole, rotations, places
 
 
 @kernel
@@ -116,7 +116,6 @@ def _load_torque(  # type: ignore[no-untyped-def]
 class Posture(NamedTuple):
     """The robot at one set of joint angles, in the frame of its root link, m."""
 
-    rotation: np.ndarray  #: (n, 3, 3) Of the link behind each joint
     place: np.ndarray  #: (n, 3) Of each joint
     axis: np.ndarray  #: (n, 3) Of each joint, unit
     com_of_link: np.ndarray  #: (n, 3) Centre of mass of the link behind each joint

@@ -90,6 +90,7 @@ class HumanoidCore:
         """Compile the kernels of a walk, which takes some seconds once after an installation; then begin anew."""
         q, half = self._poses[self._standing], 0.5 * self.engine.weight
         standing = Feedback(q, (0.0, 0.0, 0.0, 1.0), np.zeros(3), np.array([[0.0, 0.0, half, 0.0, 0.0, 0.0]] * 2))
+        standing.check(len(q))
         self.engine.command_twist((0.1, 0.0, 0.1))
         for _ in range(_WARM_UP):
             self.engine.step(standing)
