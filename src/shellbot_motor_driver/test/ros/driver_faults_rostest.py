@@ -87,7 +87,7 @@ class FaultsTest(unittest.TestCase):
         w.forget()
         w.target = None
         self.driver.start()
-        wait_until(lambda: w.states is not None, 60, lambda: self.driver.output()[-2000:])
+        wait_until(lambda: self.driver.keeps_up() and w.states is not None, 60, lambda: self.driver.output()[-2000:])
         self.driver.wait_said("they keep holding")
         self.assertEqual(self.registers("torque_enable"), {1}, "no moment without torque")
         wait_until(lambda: w.stopped and w.stopped[-1] is True, 60, "who walks is told")
@@ -122,7 +122,11 @@ class FaultsTest(unittest.TestCase):
             self.driver.kill()
             w.forget()
             self.driver.start()
-            wait_until(lambda: w.states is not None and w.stopped, 60, lambda: self.driver.output()[-2000:])
+            wait_until(
+                lambda: self.driver.keeps_up() and w.states is not None and w.stopped,
+                60,
+                lambda: self.driver.output()[-2000:],
+            )
             time.sleep(1.5)
             self.assertEqual(self.registers("torque_enable"), {0}, f"{request} was forgotten")
             self.assertTrue(w.stopped[-1])
