@@ -67,3 +67,10 @@ def test_no_gazebo_is_an_error_of_the_system():
         port = server.getsockname()[1]
     with pytest.raises(OSError):
         GazeboSteps(f"http://127.0.0.1:{port}")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # the stand-in is left alone
+def test_a_gazebo_without_a_world_is_one_to_connect_to_again():
+    for namespaces in (b"\x0a\x07/gazebo", b""):
+        with pytest.raises(OSError, match="has not loaded its world yet"):
+            GazeboSteps(Master(namespaces).uri)

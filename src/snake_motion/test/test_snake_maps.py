@@ -118,6 +118,7 @@ def test_a_folder_of_maps_that_does_not_exist_is_named(tmp_path):
         ((math.nan, 0.0, 0.0), (0.1, 0.1, 0.1), "goal is"),
         ((1.0, 0.0), (0.1, 0.1, 0.1), "goal is"),
         ((1.0, 0.0, 0.0), (0.1, 0.0, 0.1), "scripts/snake identify"),
+        ((1.0, 0.0, 0.0), (0.1, 0.1), "scripts/snake identify"),
     ],
 )
 def test_a_waypoint_that_leads_nowhere_is_refused(goal, limits, message):

@@ -61,20 +61,27 @@ class GazeboPaceNode:
                 self._changed.wait_for(lambda: self._due, LOOK)
                 due, self._due = self._due, False
             now = time.monotonic()
-            if due:
-                if not self._pace.follows:
-                    steps.pause(True)
-                    time.sleep(SETTLE)
-                    steps.make(self._pace.begin(rospy.get_time()))
-                else:
-                    steps.make(self._pace.tick)
-            elif self._pace.follows and self._pace.is_silent(now):
+            try:
+                self._act(steps, due, now)
+            except OSError as error:
+                rospy.logwarn("gazebo_pace: lost Gazebo (%s); connecting again", error)
                 self._pace.follows = False
-                steps.pause(False)
+                steps = self._connect()
             if now - began >= 1.0:
                 self._report((rospy.get_time() - simulated) / (now - began))
                 began, simulated = now, rospy.get_time()
         with contextlib.suppress(OSError):  # Gazebo may be gone
+            steps.pause(False)
+
+    def _act(self, steps: GazeboSteps, due: bool, now: float) -> None:
+        if due and self._pace.follows:
+            steps.make(self._pace.tick)
+        elif due:
+            steps.pause(True)
+            time.sleep(SETTLE)
+            steps.make(self._pace.begin(rospy.get_time()))
+        elif self._pace.follows and self._pace.is_silent(now):
+            self._pace.follows = False
             steps.pause(False)
 
     def _connect(self) -> GazeboSteps:

@@ -35,13 +35,16 @@ class GazeboSteps:
         url = urlparse(master_uri)
         self._master = socket.create_connection((url.hostname or "localhost", url.port or 11345), TIMEOUT)
         _read(self._master)
-        namespaces = _fields(_fields(_read(self._master))[3][0])[1]
+        namespaces = _fields(_fields(_read(self._master))[3][0]).get(1, [])
         _read(self._master)
-        (world, *_) = [name.decode() for name in namespaces if not name.startswith(b"/")]
+        worlds = [name.decode() for name in namespaces if not name.startswith(b"/")]
+        if not worlds:
+            self._master.close()
+            raise ConnectionError("Gazebo has not loaded its world yet")
         host = self._master.getsockname()[0]
         with socket.create_server((host, 0)) as server:
             server.settimeout(TIMEOUT)
-            strings = [f"/gazebo/{world}/world_control", "gazebo.msgs.WorldControl", host]
+            strings = [f"/gazebo/{worlds[0]}/world_control", "gazebo.msgs.WorldControl", host]
             publish = b"".join(_bytes(number, text.encode()) for number, text in enumerate(strings, 1))
             publish += _number(4, server.getsockname()[1])
             seconds = int(time.time())

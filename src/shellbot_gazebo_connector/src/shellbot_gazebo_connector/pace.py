@@ -11,9 +11,9 @@ PATIENCE = 2.0  # s of wall clock: whoever does not answer for so long is gone, 
 class Pace:
     """Decides on the steps of Gazebo from the stamps of joint_states and of the commands that answer them.
 
-    Until the first answer, and while nobody answers, Gazebo runs by itself. In between it is paused, and the steps of a
-    tick are made when the tick before has its command: a slow machine makes the simulation slow, and changes nothing
-    else.
+    Until the first command, and once the last one is older than `PATIENCE`, Gazebo runs by itself. Otherwise it is
+    paused, and the steps of a tick are made when the tick before has its command: a slow machine makes the simulation
+    slow, and changes nothing else.
 
     Parameters
     ----------

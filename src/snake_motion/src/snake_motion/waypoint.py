@@ -55,7 +55,7 @@ class WaypointFollower:
     """
 
     def __init__(self, goal: Pose, limits: np.ndarray, tolerance: Optional[Tolerance] = None) -> None:
-        self._goal, self._limits, self._tolerance = goal, _FASTEST * limits, tolerance or Tolerance()
+        self._goal, self._limits, self._tolerance = goal, np.asarray(limits), tolerance or Tolerance()
         self._stroke: Optional[np.ndarray] = None  # twist of the present one
         self._headings: Deque[float] = deque(maxlen=_CYCLE)  # errors, rad
         if len(goal) != 3 or not all(map(math.isfinite, goal)):
@@ -65,6 +65,7 @@ class WaypointFollower:
                 f"greatest velocities are {self._limits.tolist()}; a waypoint needs maps of all families: "
                 "write them with scripts/snake identify --modules N"
             )
+        self._limits = _FASTEST * self._limits
 
     def error(self, pose: Pose) -> np.ndarray:
         """Return forward, left (m) and heading (rad) that are missing, seen from a pose, (3,)."""
