@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -37,3 +40,11 @@ def test_a_row_is_in_the_axes_of_the_start():
 def test_a_fall_is_in_the_row():
     samples = [(0.0, 0.0, 0.0, 0.0, 0.31, 0.0), (1.0, 0.0, 0.0, 0.0, 0.1, 1.5)]
     assert score(WALKS[0], samples, samples)["fell"] == "yes"
+
+
+def test_without_a_master_there_is_a_sentence_and_no_waiting():
+    command = [sys.executable, "-m", "humanoid_evaluation.running_node"]
+    environment = dict(os.environ, ROS_MASTER_URI="http://localhost:9")
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 2
+    assert "no ROS master at http://localhost:9; start the robot" in ended.stderr

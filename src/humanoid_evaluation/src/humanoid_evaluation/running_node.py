@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Dict, List, Optional, Sequence
 
+import rosgraph
 import rospy
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
@@ -21,6 +22,7 @@ from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_evaluation.console import run_tool, say
 from shellbot_evaluation.tables import write_between_markers
 
+_START = "start the robot, such as scripts/sim robot:=humanoid simulator:=gazebo"
 _WAIT = 30.0  # s of wall clock for the first message
 _REST = 1.5  # s of simulated time before and after each walk
 _PERIOD = 0.02  # s of wall clock between commands
@@ -44,15 +46,20 @@ class _Listener:
         end = time.monotonic() + _WAIT
         while not self.samples:
             if time.monotonic() > end or rospy.is_shutdown():
-                text = (
-                    f"nothing on {self._topic}; start the robot, such as scripts/sim robot:=humanoid simulator:=gazebo"
-                )
-                raise SettingsError(text)
+                raise SettingsError(f"nothing on {self._topic}; {_START}")
             time.sleep(_PERIOD)
 
 
 def run_walks(walks: Sequence[Walk]) -> List[Dict[str, object]]:
-    """Return a row for each walk, one after the other; those after a fall are left out."""
+    """Return a row for each walk, one after the other; those after a fall are left out.
+
+    Raises
+    ------
+    SettingsError
+        If there is no ROS master or no robot, or the simulation is paused.
+    """
+    if not rosgraph.is_master_online():
+        raise SettingsError(f"no ROS master at {rosgraph.get_master_uri()}; {_START}")
     rospy.init_node("running", anonymous=True, disable_signals=True)
     command = Publisher("cmd_vel", Twist, queue_size=1)
     truth, odometry = _Listener("ground_truth/odom"), _Listener("odom")
