@@ -195,6 +195,17 @@ def test_nothing_on_board_imports_evaluation_benchmarks_or_the_chain():
     assert not reached & {"shellbot_chain", "shellbot_client", "shellbot_evaluation", "shellbot_benchmarks"}
 
 
+def test_signals_never_shut_a_node_down_within_a_call_to_the_master():
+    """Nodes use `shellbot_common.init_node`, or handle signals themselves."""
+    found = [
+        f"{file.relative_to(ROOT)}: {call}: use shellbot_common.init_node"
+        for _, file in FILES
+        for call in re.findall(r"rospy\.init_node\(.*\)", file.read_text(encoding="utf-8"))
+        if "disable_signals=True" not in call
+    ]
+    assert not found, "\n".join(found)
+
+
 def test_the_rule_catches_a_violation(tmp_path):
     file = tmp_path / "shellbot_simulator" / "core.py"
     file.parent.mkdir()

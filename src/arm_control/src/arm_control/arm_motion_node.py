@@ -15,6 +15,7 @@ from arm_control.motion import ArmMotion, MotionPage, motion_page
 from robot_mechanics.dynamics import DynamicModel
 from robot_mechanics.errors import KinematicsError
 from shellbot_common import Level, Notice, RobotProfile, SettingsError
+from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
@@ -58,7 +59,7 @@ class ArmMotionNode:
 
 def main() -> None:
     """Run the node."""
-    rospy.init_node("arm_motion", disable_rostime=True)
+    init_node("arm_motion", disable_rostime=True)
     try:
         description, text = wait_for_parameters("robot_description", "robot_profile")
     except rospy.ROSInterruptException:

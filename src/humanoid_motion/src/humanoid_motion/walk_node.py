@@ -23,6 +23,7 @@ from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.robot_core import HumanoidCore, Status
 from humanoid_motion.tick_inputs import TickInputs
 from shellbot_common import Level, Notice, RobotProfile, SettingsError, Stamp, classify_stamp
+from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
 from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.publisher_node import Publisher
@@ -169,13 +170,14 @@ class WalkNode:
 
 def main() -> None:
     """Run the node."""
-    rospy.init_node("walk")
+    init_node("walk")
     try:
         profile = RobotProfile.from_text(rospy.get_param(PARAMETER, ""))
         parameters = WalkParameters.load(rospy.get_param("~config"))
         urdf = rospy.get_param("robot_description", "")
         fall = FallParameters.load(rospy.get_param("~fall"))
         core = HumanoidCore(urdf, profile, parameters, fall, rospy.get_param("~heading", "imu"))
+        rospy.loginfo("walk: loading its kernels; after a change they are compiled first, for half a minute")
         core.warm_up()
     except (SettingsError, ValueError, KeyError) as error:
         rospy.logfatal("walk: %s", error)

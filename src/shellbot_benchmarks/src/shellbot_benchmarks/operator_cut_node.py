@@ -38,6 +38,7 @@ from shellbot_benchmarks.settling import settling_time
 from shellbot_benchmarks.teleop_latency_node import LatencyMeter, bring_to_hexapod
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
 from shellbot_common import package_file
+from shellbot_common.init_node import init_node
 from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.reports import write_json
@@ -278,7 +279,7 @@ def main() -> int:
     parser.add_argument("--operator", choices=tuple(OPERATORS), default="window", help="what they drive with")
     parser.add_argument("--output", type=Path, required=True, help="JSON file for the samples")
     arguments = parser.parse_args(rospy.myargv(sys.argv)[1:])
-    rospy.init_node("operator_cut", anonymous=True, disable_rostime=True)
+    init_node("operator_cut", anonymous=True, disable_rostime=True)
     draw, samples = random.Random(11), []
     try:
         bring_to_hexapod(LatencyMeter("w", 0.0))

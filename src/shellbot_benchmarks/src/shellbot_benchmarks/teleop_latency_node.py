@@ -27,6 +27,7 @@ from std_msgs.msg import Empty
 
 import shellbot_teleop
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
+from shellbot_common.init_node import init_node
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.reports import write_json
 from shellbot_evaluation.tables import markdown_table
@@ -209,7 +210,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, help="JSON file for the figures")
     parser.add_argument("--no-robot", action="store_true", help="only cmd_vel; nothing but roscore is needed")
     arguments = parser.parse_args(rospy.myargv(sys.argv)[1:])
-    rospy.init_node("teleop_latency", anonymous=True)
+    init_node("teleop_latency", anonymous=True)
     try:
         meter = LatencyMeter(arguments.key, arguments.noise)
         if not arguments.no_robot:

@@ -14,6 +14,7 @@ from sensor_msgs.msg import Imu, JointState
 from std_srvs.srv import Trigger, TriggerRequest, TriggerResponse
 
 from ax_bus.errors import ServoError
+from shellbot_common.init_node import init_node
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
@@ -176,7 +177,7 @@ def _body(parameters: EmulatedRobotParams) -> EmulatedBody:
 
 def main() -> int:
     """Run the node; returns the exit status."""
-    rospy.init_node("emulated_robot")
+    init_node("emulated_robot")
     try:
         EmulatedRobotNode(EmulatedRobotParams.from_mapping(rospy.get_param("~", {}))).run()
     except (ChainError, DescriptionError, ServoError) as error:

@@ -13,6 +13,7 @@ from dynamic_reconfigure.msg import Config
 from dynamic_reconfigure.srv import Reconfigure
 
 from shellbot_common import Level, Notice, ProfileError, RobotProfile
+from shellbot_common.init_node import init_node
 from shellbot_common.log_node import LOG, NodeLog
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
@@ -191,7 +192,7 @@ def first_table(table: GainTable) -> GainTable:
 
 def main() -> None:
     """Run the node."""
-    rospy.init_node("gains")
+    init_node("gains")
     try:
         profile = RobotProfile.from_text(*wait_for_parameters(PARAMETER))
         (parameters,) = wait_for_parameters(profile.controller)

@@ -30,7 +30,7 @@ class RoundingSlider(QSlider):
 
 def main() -> None:
     """Publish joint_states as the sliders stand, until the window is closed."""
-    rospy.init_node("joint_state_publisher")
+    rospy.init_node("joint_state_publisher", disable_signals=True)
     joint_state_publisher_gui.QSlider = RoundingSlider
     app = QApplication(sys.argv)
     app.setApplicationDisplayName("Shellbot joints")

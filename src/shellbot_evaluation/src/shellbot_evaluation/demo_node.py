@@ -27,6 +27,8 @@ from shellbot_client.pose_conversions import (
     position_and_quaternion,
     twist_message,
 )
+from shellbot_common.init_node import init_node
+from shellbot_common.publisher_node import Publisher
 from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import RequestMode
 
@@ -78,8 +80,8 @@ class DemoNode:
         self._body_pose: Optional[Tuple[float, ...]] = None
         self._standing: Optional[Tuple[float, float]] = None  # wall clock and simulated time, s
         self._now, self._wall_end = 0.0, 0.0
-        self._cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
-        self._pose = rospy.Publisher("body_pose", Pose, queue_size=1)
+        self._cmd_vel = Publisher("cmd_vel", Twist, queue_size=1)
+        self._pose = Publisher("body_pose", Pose, queue_size=1)
         threading.Thread(target=self._serve_requests, daemon=True).start()
         rospy.Subscriber("walkspace", Walkspace, self._on_walkspace, queue_size=1)
         rospy.Subscriber("mode", Mode, self._on_mode, queue_size=10)
@@ -245,7 +247,7 @@ class DemoNode:
 
 def main() -> int:
     """Run the node; returns the exit status."""
-    rospy.init_node("demo")
+    init_node("demo")
     try:
         params = DemoParams.read(rospy.get_param)
         params.results_folder()

@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from shellbot_common import ProfileError, RobotProfile
+from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
@@ -138,7 +139,7 @@ class GazeboConnectorNode:
 
 def main() -> None:
     """Run the node."""
-    rospy.init_node("gazebo_connector")
+    init_node("gazebo_connector")
     try:
         private = {key: value for key, value in rospy.get_param("~", {}).items() if key != STOPPED_BY[1:]}
         parameters = ConnectorParameters.from_mapping(private, "~")

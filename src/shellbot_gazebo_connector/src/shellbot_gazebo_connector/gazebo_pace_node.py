@@ -20,6 +20,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
 
 from shellbot_common import labelled_stamp
+from shellbot_common.init_node import init_node
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
 from shellbot_gazebo_connector.gazebo_steps import MASTER_URI, GazeboSteps
@@ -126,7 +127,7 @@ def main() -> None:
     parser.add_argument("controller", help="its commands answer joint_states")
     parser.add_argument("--begin", action="store_true", help="unpause Gazebo when the controller is loaded")
     options = parser.parse_args(rospy.myargv()[1:])
-    rospy.init_node("gazebo_pace")
+    init_node("gazebo_pace")
     with contextlib.suppress(rospy.ROSInterruptException):
         node = GazeboPaceNode(options.controller)
         if options.begin:

@@ -16,6 +16,7 @@ from sensor_msgs.msg import JointState
 
 from robot_mechanics.errors import KinematicsError
 from shellbot_common import Level, Notice
+from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
 from shellbot_common.publisher_node import Publisher
 from shellbot_kinematics.cfg import KinematicsConfig
@@ -118,7 +119,7 @@ def wait_for_description() -> str:
 def main() -> None:
     """Run the node."""
     # No node time is needed here, and /clock at every tick would only cost processor time
-    rospy.init_node("kinematics", disable_rostime=True)
+    init_node("kinematics", disable_rostime=True)
     text = wait_for_description()
     if not text:
         return

@@ -17,6 +17,7 @@ from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool, String
 
 from shellbot_common import Level, Notice, RobotProfile, SettingsError
+from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
 from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.parameters_node import wait_for_parameters
@@ -154,7 +155,7 @@ class SnakeNode:
 
 def main() -> None:
     """Run the node."""
-    rospy.init_node("snake_motion", disable_rostime=True)  # time comes with joint_states
+    init_node("snake_motion", disable_rostime=True)  # time comes with joint_states
     urdf, text = wait_for_parameters("robot_description", PARAMETER)
     try:
         profile = RobotProfile.from_text(text)

@@ -31,6 +31,7 @@ from shellbot_action_manager.node import action_manager_conversions as conversio
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
 from shellbot_action_manager.node.perform_action_node import PerformActionServer
 from shellbot_common import Level, Notice, Stamp, classify_stamp
+from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
 from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.publisher_node import Publisher
@@ -257,7 +258,7 @@ class ActionManagerNode:
 def main() -> None:
     """Run the node."""
     # Time comes with joint_states; /clock at every tick would only cost processor time.
-    rospy.init_node("action_manager", disable_rostime=True)
+    init_node("action_manager", disable_rostime=True)
     try:
         config = load_config(
             path=rospy.get_param("~settings_file", "") or None,

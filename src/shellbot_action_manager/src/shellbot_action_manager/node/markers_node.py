@@ -18,6 +18,7 @@ from shellbot_action_manager.markers.marker_core import MarkerCore
 from shellbot_action_manager.node import markers_conversions as conversions
 from shellbot_action_manager.node.odometry_conversions import contacts_from_message
 from shellbot_common import Level, Notice, Stamp
+from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
 from shellbot_common.publisher_node import Publisher
 from shellbot_kinematics.limb_references_conversions import stamp_from_seconds
@@ -108,7 +109,7 @@ class MarkersNode:
 def main() -> None:
     """Run the node."""
     # Time comes with foot_contacts; /clock at every tick would only cost processor time.
-    rospy.init_node("markers", disable_rostime=True)
+    init_node("markers", disable_rostime=True)
     try:
         config = load_config(path=rospy.get_param("~settings_file", "") or None)
     except ActionManagerError as error:

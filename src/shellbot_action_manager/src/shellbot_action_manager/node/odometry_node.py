@@ -23,6 +23,7 @@ from shellbot_action_manager.node import odometry_conversions as conversions
 from shellbot_action_manager.node.action_manager_conversions import imu_to_arrays
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
 from shellbot_common import Level, Notice, Stamp, classify_stamp
+from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
 from shellbot_common.publisher_node import Publisher
 from shellbot_msgs.msg import Contacts
@@ -100,7 +101,7 @@ class OdometryNode:
 def main() -> None:
     """Run the node."""
     # Time comes with foot_contacts; /clock at every tick would only cost processor time.
-    rospy.init_node("odometry", disable_rostime=True)
+    init_node("odometry", disable_rostime=True)
     try:
         config = load_config(path=rospy.get_param("~settings_file", "") or None)
     except ActionManagerError as error:

@@ -15,6 +15,7 @@ from nav_msgs.msg import Odometry
 
 from shellbot_action_manager.actions.transform_and_roll import NAME, End, Orders, Seen, TransformAndRoll, refusal
 from shellbot_action_manager.node.action_server_node import ActionServer
+from shellbot_common.init_node import init_node
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_msgs.msg import Mode, PerformActionAction, PerformActionFeedback, PerformActionResult
@@ -135,5 +136,5 @@ class TransformAndRollNode:
 def main() -> None:
     """Run the node."""
     # Time comes with odom; /clock at every tick would only cost processor time.
-    rospy.init_node(NAME, disable_rostime=True)
+    init_node(NAME, disable_rostime=True)
     TransformAndRollNode().run()

@@ -13,6 +13,7 @@ import rospy
 
 from shellbot_chain.errors import ChainError
 from shellbot_common import ProfileError
+from shellbot_common.init_node import init_node
 from shellbot_evaluation.errors import EvaluationError
 
 PATIENCE = 30.0  # s of wall clock in which the index of a bag is written
@@ -48,7 +49,7 @@ def run_child(command: List[str]) -> int:
 
 def run_node(name: str, work: Callable[[], int]) -> int:
     """Run a node's work; returns its status, 1 after an error, whose sentence is logged."""
-    rospy.init_node(name)
+    init_node(name)
     try:
         return work()
     except (ChainError, ProfileError) as error:

@@ -9,6 +9,7 @@ from typing import Any, Dict
 import rospy
 
 from shellbot_common import RobotProfile, SettingsError
+from shellbot_common.init_node import init_node
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_control import check_controller_joints
 from shellbot_simulator.core.config import load_config
@@ -57,7 +58,7 @@ def _build_simulator(
 def main() -> None:
     """Run the node."""
     # rospy's own subscription to /clock would bring this node, at every tick, the time it has just published itself
-    rospy.init_node("simulator", disable_rostime=True)
+    init_node("simulator", disable_rostime=True)
     try:
         if not rospy.get_param("/use_sim_time", False):
             raise SimulatorError(
