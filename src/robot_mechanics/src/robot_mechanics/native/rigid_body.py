@@ -151,7 +151,7 @@ def _motions(table, v, a, work):
             work[i, A + 2] += grows
 
 
-@bare_kernel
+@joined_kernel
 def _body_force(table, work, i):
     """Write force and moment about the origin that body i needs for its motion."""
     wx, wy, wz = work[i, W], work[i, W + 1], work[i, W + 2]
@@ -188,7 +188,7 @@ def _collect(table, v, a, tau, work):
             tau[k] = work[0, F + k]
 
 
-@bare_kernel
+@joined_kernel
 def carry(table, work, i):
     """Add the force and moment of body i to those of its parent."""
     p = int(table[i, PARENT])
@@ -275,7 +275,7 @@ def _composite(table, M, work):
         M[4, 5] = M[5, 4] = work[0, COMPOSITE + 8]
 
 
-@bare_kernel
+@joined_kernel
 def add_composite(table, work, i):
     """Add the inertia (mass, first moment, tensor about the origin) of body i and its children to its parent's."""
     p = int(table[i, PARENT])
