@@ -41,6 +41,7 @@ _FATAL_WARNINGS = [
 mujoco.set_mju_user_warning(logging.getLogger(__name__).warning)
 
 _BASE_Q = 7  # of a free base: position and quaternion
+_ROOT = 1  # the first body after the world
 
 
 class Simulator:
@@ -81,6 +82,7 @@ class Simulator:
         ranges[self.model.jnt_limited[joint_ids] == 0] = (-math.inf, math.inf)
         self._lower, self._upper = ranges.T.copy()  # rad
         self._is_free = profile.base.kind == "free"
+        self._base_body = self.model.body(profile.base.link).id
         self._spawn = np.array(list(profile.pose(profile.base.spawn_pose).values()))
         self._servos = ServoBank(gains or servo_gains(profile), *velocity_limits(urdf_text, profile))
         effort = self.model.actuator_forcerange[:, 1].copy()
@@ -329,7 +331,8 @@ class Simulator:
         data = self.data
         rotation = data.xmat[self._base_body].reshape(3, 3)  # base -> world
         p_base = data.xpos[self._base_body].copy()
-        velocity = data.qvel[:6] if self._is_free else np.zeros(6)
+        velocity = np.zeros(6)  # turning first
+        mujoco.mj_objectVelocity(self.model, data, mujoco.mjtObj.mjOBJ_XBODY, self._base_body, velocity, 1)
         feet = data.xpos[self._ground.foot_bodies]
         return SimState(
             time=self.time,
@@ -339,8 +342,8 @@ class Simulator:
             effort=data.actuator_force.copy(),
             p_world_base=p_base,
             quat_world_base=data.xquat[self._base_body][[1, 2, 3, 0]],
-            v_base=rotation.T @ velocity[:3],
-            w_base=velocity[3:].copy(),
+            v_base=velocity[3:],
+            w_base=velocity[:3],
             imu=self._imu.sample(data),
             step_contacts=self._snapshot,
             p_base_foot=(feet - p_base) @ rotation,
@@ -458,7 +461,7 @@ class Simulator:
             self.data.qpos[3:7] = state.quat_world_base[[3, 0, 1, 2]]  # x, y, z, w there; w, x, y, z here
         self.data.qpos[self._q_index] = checked_positions(state.q, self.joint_names)
         self._ticks = state.tick
-        mujoco.mj_kinematics(self.model, self.data)
+        self._move_root()
 
     def close(self) -> None:
         """End the rendering process, if one was started."""
@@ -525,10 +528,6 @@ class Simulator:
         self._set_up_world()
         self._engine.update()
 
-    @property
-    def _base_body(self) -> int:
-        return 1  # the root link: the first body after the world
-
     def _index(self, joint: str) -> int:
         if joint not in self.profile.joints:
             raise ModelError(f"unknown joint {joint!r}; the joints are {', '.join(self.joint_names)}")
@@ -542,9 +541,22 @@ class Simulator:
             turn = np.array([math.cos(yaw / 2.0), 0.0, 0.0, math.sin(yaw / 2.0)])
             start = self.model.qpos0[3:_BASE_Q] if attitude is None else np.asarray(attitude)[[3, 0, 1, 2]]
             mujoco.mju_mulQuat(data.qpos[3:_BASE_Q], turn, start / np.linalg.norm(start))
-        mujoco.mj_kinematics(self.model, data)
+        self._move_root()
         if self._is_free:
             data.qpos[2] += self.profile.base.position[2] - self._ground.lowest_height(data)
+
+    def _move_root(self) -> None:
+        """Evaluate the links' poses, the base being where the root of the model was put."""
+        data, base = self.data, self._base_body
+        mujoco.mj_kinematics(self.model, data)
+        if base == _ROOT:
+            return
+        root = data.xpos[_ROOT].copy(), data.xquat[_ROOT].copy()
+        p_base_root, quat_base_root = np.zeros(3), np.zeros(4)
+        mujoco.mju_negPose(p_base_root, quat_base_root, data.xpos[base], data.xquat[base])
+        mujoco.mju_mulPose(p_base_root, quat_base_root, p_base_root.copy(), quat_base_root.copy(), *root)
+        mujoco.mju_mulPose(data.qpos[:3], data.qpos[3:_BASE_Q], *root, p_base_root, quat_base_root)
+        mujoco.mj_kinematics(self.model, data)
 
     def _leave_torque_mode(self) -> None:
         """Give the joints back to this simulator's servos."""
