@@ -16,6 +16,7 @@ from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
 from snake_motion.odometry import Slip, load_slips
 from snake_motion.velocity_map import VelocityMap, load_maps
 
+from robot_mechanics.native.jit import kernel
 from shellbot_common import TICK, package_file
 from shellbot_common.rotations import rotation_from_quaternion
 from shellbot_simulator import Simulator
@@ -47,8 +48,21 @@ class Setup:
     @property
     def simulator(self) -> SimulatorConfig:
         """The physics' settings."""
-        changes = load_config(package_file("snake_description", "config/simulator.yaml"))
+        kind = "simulator_long" if self.modules > 16 else "simulator"
+        changes = load_config(package_file("snake_description", f"config/{kind}.yaml"))
         return changes.replace(friction=self.friction, timestep=self.timestep, engine=self.engine)
+
+
+@kernel
+def _work(effort: np.ndarray, velocity: np.ndarray, stall: float) -> Tuple[float, float, int]:
+    """Return the positive power of servos (n,), W, their greatest speed, rad/s, and how many give the stall torque."""
+    power = speed = 0.0
+    stalled = 0
+    for i in range(len(effort)):
+        power += max(0.0, effort[i] * velocity[i])
+        speed = max(speed, abs(velocity[i]))
+        stalled += abs(effort[i]) >= stall
+    return power, speed, stalled
 
 
 @dataclass(frozen=True)
@@ -110,10 +124,10 @@ class SnakeRun:
         if before is not None:
             self.greatest_reference = max(self.greatest_reference, float(np.abs(position - before).max()) / TICK)
         self._advance(position)
-        effort, speed = simulator.joint_effort, simulator.joint_velocity
-        self.energy += float(np.maximum(0.0, effort * speed).sum()) * TICK
-        self.greatest_speed = max(self.greatest_speed, float(np.abs(speed).max()))
-        self.saturated += float(np.count_nonzero(np.abs(effort) >= self._stall)) * TICK
+        power, speed, stalled = _work(simulator.joint_effort, simulator.joint_velocity, self._stall)
+        self.energy += power * TICK
+        self.greatest_speed = max(self.greatest_speed, speed)
+        self.saturated += stalled * TICK
         if self.observer is not None:
             self.observer()
 

@@ -230,22 +230,19 @@ class Simulator:
         self._imu.keep(self.data)
         self._write_servos(self._servos.bias())
         self._pushes.apply(self.data, self.time)
-        # step2 then step1: at the end positions, velocities and kinematics belong to the same instant at no extra cost
-        steps = self.config.steps_per_tick
-        for step in range(steps):
-            if self._servos.has_integral:
-                self._servos.integrate(self._command - self.data.qpos[self._q_index], self.config.timestep)
-                self.model.actuator_biasprm[:, 0] = self._servos.bias()
-            if self._servos.has_velocity_limit:
-                self.data.ctrl[:] = self._servos.set_point(self._command, self.data.qpos[self._q_index])
-            if self._effects is not None:
-                self._apply_effects(self._effects)
-            self._engine.solve()
-            if step == steps - 1:
-                # forces belong to the contacts of the step just solved, which are about to be replaced
-                self._keep_contacts()
-                self._imu.draw()
-            self._engine.update()
+        servos, steps = self._servos, self.config.steps_per_tick
+        if servos.has_integral or servos.has_velocity_limit or self._effects is not None:
+            for _ in range(steps - 1):
+                self._follow_positions()
+                self._engine.solve()
+                self._engine.update()
+            self._follow_positions()
+            steps = 1
+        self._engine.solve(steps)
+        # forces belong to the contacts of the step just solved, which are about to be replaced
+        self._keep_contacts()
+        self._imu.draw()
+        self._engine.update()
         self._ticks += 1
         self._servos.set_command_rate(np.zeros(self.joint_count))
         self._check_state()
@@ -481,6 +478,17 @@ class Simulator:
             return np.full(self.joint_count, self.config.ambient_temperature)
         return self._effects.temperature.copy()
 
+    def _follow_positions(self) -> None:
+        """Write what of the servos' law depends on positions in more than the engine's own terms."""
+        servos, q = self._servos, self.data.qpos[self._q_index]
+        if servos.has_integral:
+            servos.integrate(self._command - q, self.config.timestep)
+            self.model.actuator_biasprm[:, 0] = servos.bias()
+        if servos.has_velocity_limit:
+            self.data.ctrl[:] = servos.set_point(self._command, q)
+        if self._effects is not None:
+            self._apply_effects(self._effects)
+
     def _apply_effects(self, effects: ServoEffects) -> None:
         """Let the actuators give the torque of the real position law in the coming step."""
         stiffness, q = self._servos.stiffness, self.data.qpos[self._q_index]
@@ -492,6 +500,7 @@ class Simulator:
 
     def _set_up_world(self) -> None:
         """Make what belongs to one model and has no state of its own."""
+        self._warnings = self.data.warning.number  # MuJoCo's own memory; to find it costs more than to read it
         self._ground = GroundSensor(self.model, self.profile.contacts)
         self._ranges = {
             link: RangeCone(self.model, self.config.boxes, link, sensor, index, self.config.range_std)
@@ -579,7 +588,7 @@ class Simulator:
         self._snapshot = self._engine.contacts()
 
     def _check_state(self) -> None:
-        if self.data.warning.number[_FATAL_WARNINGS].any() or not np.isfinite(self.data.qpos).all():
+        if self._warnings[_FATAL_WARNINGS].any() or not math.isfinite(self.data.qpos.sum()):
             raise SimulationDivergedError(
                 f"the physics became unstable at t = {self.time:.2f} s; reset the simulation, and lower the gains or "
                 "the time step if it happens again"
