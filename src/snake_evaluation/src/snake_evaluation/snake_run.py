@@ -54,6 +54,12 @@ class Setup:
 
 
 @kernel
+def _greatest(one: np.ndarray, other: np.ndarray) -> float:
+    """Return the greatest difference of two arrays (n,)."""
+    return np.abs(one - other).max()
+
+
+@kernel
 def _work(effort: np.ndarray, velocity: np.ndarray, stall: float) -> Tuple[float, float, int]:
     """Return the positive power of servos (n,), W, their greatest speed, rad/s, and how many give the stall torque."""
     power = speed = 0.0
@@ -122,7 +128,7 @@ class SnakeRun:
         assert self.output is not None  # time goes forward
         position = self.output.motion.position
         if before is not None:
-            self.greatest_reference = max(self.greatest_reference, float(np.abs(position - before).max()) / TICK)
+            self.greatest_reference = max(self.greatest_reference, _greatest(position, before) / TICK)
         self._advance(position)
         power, speed, stalled = _work(simulator.joint_effort, simulator.joint_velocity, self._stall)
         self.energy += power * TICK

@@ -114,9 +114,9 @@ class SnakeCore:
         state = None
         if (
             orientation is not None
-            and np.shape(orientation) == (4,)
+            and orientation.shape == (4,)
             and is_attitude(orientation)
-            and np.shape(q) == (self._modules,)
+            and q.shape == (self._modules,)
             and np.isfinite(q).all()
         ):
             state = self._odometry.step(t, q, orientation, self._slip())

@@ -33,10 +33,9 @@ from .shape_points import BodyPoses
 from .state import SimState
 from .urdf_tree import link_bodies
 
-_FATAL_WARNINGS = [
-    int(kind)
-    for kind in (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
-]
+_FATAL_WARNINGS = np.array(
+    [mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC], dtype=int
+)
 # by default MuJoCo prints warnings and writes MUJOCO_LOG.TXT into whatever folder the program was started in
 mujoco.set_mju_user_warning(logging.getLogger(__name__).warning)
 
