@@ -64,7 +64,8 @@ class GaitShape:
         v = _of_joints(self.pitch, place, middle, direction)
         h = _of_joints(self.yaw, place - 0.5, middle - 0.5, direction)
         weight = np.where(is_pitch, cos, sin), np.where(is_pitch, -side * sin, side * cos)
-        return JointWaves(*np.stack([v, h], axis=1), np.array(weight), self.start)
+        amplitude, phase, offset = np.stack([v, h], axis=1)
+        return JointWaves(amplitude, phase, offset, np.array(weight), self.start)
 
     def angles(self, theta: float, modules: int, direction: int = 1, roll: float = 0.0) -> np.ndarray:
         """Return the joint angles at a phase of the cycle, rad, shape (modules,); the rest as of `joint_waves`."""
