@@ -16,7 +16,6 @@ from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
 from snake_motion.odometry import Slip, load_slips
 from snake_motion.velocity_map import VelocityMap, load_maps
 
-from robot_mechanics.native.jit import kernel
 from shellbot_common import TICK, package_file
 from shellbot_common.rotations import rotation_from_quaternion
 from shellbot_simulator import Simulator
@@ -51,24 +50,6 @@ class Setup:
         kind = "simulator_long" if self.modules > 16 else "simulator"
         changes = load_config(package_file("snake_description", f"config/{kind}.yaml"))
         return changes.replace(friction=self.friction, timestep=self.timestep, engine=self.engine)
-
-
-@kernel
-def _greatest(one: np.ndarray, other: np.ndarray) -> float:
-    """Return the greatest difference of two arrays (n,)."""
-    return np.abs(one - other).max()
-
-
-@kernel
-def _work(effort: np.ndarray, velocity: np.ndarray, stall: float) -> Tuple[float, float, int]:
-    """Return the positive power of servos (n,), W, their greatest speed, rad/s, and how many give the stall torque."""
-    power = speed = 0.0
-    stalled = 0
-    for i in range(len(effort)):
-        power += max(0.0, effort[i] * velocity[i])
-        speed = max(speed, abs(velocity[i]))
-        stalled += abs(effort[i]) >= stall
-    return power, speed, stalled
 
 
 @dataclass(frozen=True)
@@ -128,12 +109,12 @@ class SnakeRun:
         assert self.output is not None  # time goes forward
         position = self.output.motion.position
         if before is not None:
-            self.greatest_reference = max(self.greatest_reference, _greatest(position, before) / TICK)
+            self.greatest_reference = max(self.greatest_reference, float(np.abs(position - before).max()) / TICK)
         self._advance(position)
-        power, speed, stalled = _work(simulator.joint_effort, simulator.joint_velocity, self._stall)
-        self.energy += power * TICK
-        self.greatest_speed = max(self.greatest_speed, speed)
-        self.saturated += stalled * TICK
+        effort, speed = simulator.joint_effort, simulator.joint_velocity
+        self.energy += float(np.maximum(0.0, effort * speed).sum()) * TICK
+        self.greatest_speed = max(self.greatest_speed, float(np.abs(speed).max()))
+        self.saturated += float(np.count_nonzero(np.abs(effort) >= self._stall)) * TICK
         if self.observer is not None:
             self.observer()
 
