@@ -239,3 +239,54 @@ def test_lowest_point_of_a_shape_turned_about_x(kind, size, lowest):
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     assert shape_points(model, [0]).heights(data).min() == pytest.approx(0.5 - lowest, abs=3e-4)
+
+
+_CHAIN = (
+    """<robot name="chain"><link name="base_link">{body}</link>
+<joint name="eye" type="fixed"><parent link="base_link"/><child link="imu_link"/><origin xyz="0.1 0 0.02" rpy="0 0 1"/>
+  </joint><link name="imu_link"/>
+"""
+    + "".join(
+        f"""<joint name="joint_{k}" type="revolute"><parent link="{"base_link" if k == 1 else f"link_{k - 1}"}"/>
+  <child link="link_{k}"/><origin xyz="-0.1 {0.01 * k} 0.02" rpy="0.3 {0.2 * k} -0.5"/><axis xyz="0.6 0 0.8"/>
+  <limit lower="-1.0" upper="1.2" effort="1.5" velocity="6"/><dynamics damping="0.2"/></joint>
+<link name="link_{k}">{{body}}</link>
+"""
+        for k in range(1, 6)
+    )
+    + "</robot>"
+)
+_BODY = """<inertial><mass value="0.1"/><origin xyz="-0.05 0 0.01"/>
+  <inertia ixx="5e-5" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><origin xyz="-0.05 0 0"/><geometry><box size="0.09 0.05 0.05"/></geometry></collision>"""
+
+
+def test_chain_moves_the_same_from_either_root():
+    names = [f"joint_{k}" for k in range(1, 6)]
+    profile = tiny_robot.profile(
+        joints=dict.fromkeys(names, "arm"), classes={"arm": {"stiffness": 5.0, "armature": 0.006}},
+        base={"kind": "free", "spawn_pose": "zero", "position": (0.3, -0.2, 0.5), "rpy_deg": (10.0, 20.0, 30.0)},
+        collision_exclusions=(("base_link", "link_1"), *((f"link_{k}", f"link_{k + 1}") for k in range(1, 5))),
+        imu="imu_link",
+    )  # fmt: skip
+    robots = [
+        Simulator(_CHAIN.format(body=_BODY), profile, SimulatorConfig(root=root, timestep=0.0002))
+        for root in ("base", "middle")
+    ]
+    assert [robot.model.body(1).name for robot in robots] == ["base_link", "link_2"]
+    states = []
+    for robot in robots:
+        robot.reset([0.1, -0.4, 0.8, 0.2, 1.1])  # 0.5 m above the floor
+        robot.command([0.5, 0.3, -0.6, 0.0, 1.9])  # the last beyond its limit
+        for _ in range(5):
+            robot.step_tick()
+        states.append(robot.state())
+    one, other = states
+    assert np.linalg.norm(one.v_base) > 0.5 and np.linalg.norm(one.w_base) > 5.0
+    for name in ("q", "dq", "effort", "p_world_base", "quat_world_base", "v_base", "w_base"):
+        assert getattr(other, name) == pytest.approx(getattr(one, name), abs=5e-3), name  # errors of a step
+    assert other.imu.orientation == pytest.approx(one.imu.orientation, abs=1e-4)
+    robots[1].reset()
+    robots[1].show(one)
+    assert robots[1].state().p_world_base == pytest.approx(one.p_world_base, abs=1e-9)
+    assert robots[1].state().quat_world_base == pytest.approx(one.quat_world_base, abs=1e-9)

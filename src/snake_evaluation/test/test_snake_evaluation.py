@@ -118,3 +118,10 @@ def test_a_gait_steps_in_bullet_as_in_mujoco(tmp_path):
     assert run["forward_mm"] == pytest.approx(68.0, rel=0.1)
     other = run_cycles(Setup(friction=0.6, seed=0), "straight", 1, 2)
     assert run["forward_mm"] != other.forward_mm, "it is another engine"
+
+
+def test_more_than_16_modules_are_rooted_in_the_middle():
+    """16 are not: all figures, maps and corrections are theirs. The two settings files differ in nothing else."""
+    short, long = Setup(16).simulator, Setup(17).simulator
+    assert (short.root, long.root) == ("base", "middle")
+    assert long.replace(root="base") == short

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Callable, Dict, Mapping, Optional, Tuple
 
 import numpy as np
-from snake_motion.chassis import UP, BodyGeometry, body_poses, centre_of_mass, heading, roll_of
+from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
 from snake_motion.core import CoreOutput, SnakeCore
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import SnakeEngine
@@ -47,7 +47,8 @@ class Setup:
     @property
     def simulator(self) -> SimulatorConfig:
         """The physics' settings."""
-        changes = load_config(package_file("snake_description", "config/simulator.yaml"))
+        kind = "simulator_long" if self.modules > 16 else "simulator"
+        changes = load_config(package_file("snake_description", f"config/{kind}.yaml"))
         return changes.replace(friction=self.friction, timestep=self.timestep, engine=self.engine)
 
 
@@ -143,6 +144,5 @@ class SnakeRun:
         """Where the robot really is."""
         state = self.simulator.state()
         rotation = rotation_from_quaternion(state.quat_world_base)
-        poses = body_poses(state.q, self.geometry, rotation)
-        x, y, _ = centre_of_mass(poses) + state.p_world_base
-        return Truth(float(x), float(y), heading(poses), *roll_of(poses, UP))
+        x, y, _, yaw, roll, up = chassis_of(body_poses(state.q, self.geometry, rotation))
+        return Truth(x + float(state.p_world_base[0]), y + float(state.p_world_base[1]), yaw, roll, up)

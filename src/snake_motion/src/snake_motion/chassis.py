@@ -8,17 +8,12 @@ Choset, IROS 2011, with principal axes).
 
 from __future__ import annotations
 
-import functools
-import math
 from dataclasses import dataclass
-from typing import Optional, Tuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 
-from snake_motion.chassis_kernels import chain
-
-UP = np.array([0.0, 0.0, 1.0])
-"""The vertical of a frame whose z is up."""
+from snake_motion.chassis_kernels import chain, means
 
 
 @dataclass(frozen=True)
@@ -37,6 +32,17 @@ class BodyPoses:
 
     centre: np.ndarray  #: (n + 1, 3) m
     rotation: np.ndarray  #: (n + 1, 3, 3) body -> frame
+
+
+class Chassis(NamedTuple):
+    """The virtual chassis."""
+
+    x: float  #: x, y, z: centre of mass, m
+    y: float
+    z: float
+    yaw: float  #: Of the bodies' mean direction, rad
+    roll: float  #: About the body's axis, rad (0: upright, positive: right side down)
+    up: float  #: Mean component of the bodies' tops along the vertical, -1 .. 1
 
 
 def body_poses(q: np.ndarray, geometry: BodyGeometry, rotation_head: Optional[np.ndarray] = None) -> BodyPoses:
@@ -58,37 +64,6 @@ def body_poses(q: np.ndarray, geometry: BodyGeometry, rotation_head: Optional[np
     return poses
 
 
-@functools.lru_cache(maxsize=None)
-def body_masses(modules: int) -> np.ndarray:
-    """Return the masses of the bodies in modules, (n + 1,): halves at the ends; not to be changed."""
-    masses = np.ones(modules + 1)
-    masses[0] = masses[-1] = 0.5
-    masses.flags.writeable = False
-    return masses
-
-
-def centre_of_mass(poses: BodyPoses) -> np.ndarray:
-    """Return the centre of mass, (3,)."""
-    modules = len(poses.centre) - 1
-    return body_masses(modules) @ poses.centre / modules
-
-
-def heading(poses: BodyPoses) -> float:
-    """Return the yaw of the bodies' mean direction, rad, in a frame whose z is up."""
-    x, y, _ = body_masses(len(poses.centre) - 1) @ poses.rotation[:, :, 0]
-    return math.atan2(y, x)
-
-
-def roll_of(poses: BodyPoses, up: np.ndarray) -> Tuple[float, float]:
-    """Return the roll about the body's axis, rad (0: upright, positive: right side down), and the mean component of the
-    bodies' tops along the vertical, -1 .. 1.
-
-    Parameters
-    ----------
-    poses : BodyPoses
-        In any frame.
-    up : (3,) array
-        The vertical in that frame, of length 1.
-    """
-    _, left, top = up @ poses.rotation.sum(axis=0) / len(poses.rotation)
-    return math.atan2(left, top), float(top)
+def chassis_of(poses: BodyPoses) -> Chassis:
+    """Return the virtual chassis of bodies in a frame whose z is up."""
+    return Chassis(*means(poses.centre, poses.rotation))

@@ -41,6 +41,28 @@ def chain(q: np.ndarray, length: float, head: np.ndarray, centre: np.ndarray, ro
 
 
 @kernel
+def means(centre: np.ndarray, rotation: np.ndarray) -> Tuple[float, float, float, float, float, float]:
+    """Return the virtual chassis of bodies (n + 1, 3), (n + 1, 3, 3), halves at the ends, in a frame whose z is up:
+    centre of mass x, y, z (m), yaw of the mean direction, roll about the body's axis (rad; 0: upright, positive: right
+    side down), and the mean component of the bodies' tops along the vertical, -1 .. 1.
+    """
+    bodies = len(centre)
+    x = y = z = forward_x = forward_y = left = top = 0.0
+    for body in range(bodies):
+        mass = 0.5 if body == 0 or body == bodies - 1 else 1.0
+        x += mass * centre[body, 0]
+        y += mass * centre[body, 1]
+        z += mass * centre[body, 2]
+        forward_x += mass * rotation[body, 0, 0]
+        forward_y += mass * rotation[body, 1, 0]
+        left += rotation[body, 2, 1]
+        top += rotation[body, 2, 2]
+    modules = bodies - 1
+    yaw, roll = math.atan2(forward_y, forward_x), math.atan2(left, top)
+    return x / modules, y / modules, z / modules, yaw, roll, top / bodies
+
+
+@kernel
 def place_corners(centre: np.ndarray, rotation: np.ndarray, corners: np.ndarray, points: np.ndarray) -> float:
     """Write the corners (bodies, 8, 3) of bodies with such corners in their own axes; return the lowest height, m."""
     lowest = math.inf
@@ -133,3 +155,62 @@ def carried(before: np.ndarray, after: np.ndarray, softness: float, creep: float
             total += moved[i, 2] / slip
         x, y = next_x / total, next_y / total
     return x, y
+
+
+@kernel
+def stand(
+    q: np.ndarray,
+    length: float,
+    quaternion: np.ndarray,
+    corners: np.ndarray,
+    softness: float,
+    tilt: np.ndarray,
+    points: np.ndarray,
+    p_chassis_head: np.ndarray,
+    rotation_chassis_head: np.ndarray,
+) -> Tuple[float, float, float, float, float]:
+    """Place the body, seen from the head, on the ground: write its corners, settled, and the head (3,), (3, 3) in the
+    chassis' frame on the ground; return the chassis' x, y (m), yaw, roll (rad) and up, as of `means`.
+
+    `quaternion` (4,) is that of the head, x, y, z, w, of any length but zero; the others are those of `chain`,
+    `place_corners` and `settle`.
+    """
+    x, y, z, w = quaternion / math.sqrt(np.sum(quaternion**2))
+    head = np.array(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
+    bodies = len(q) + 1
+    centre, rotation = np.empty((bodies, 3)), np.empty((bodies, 3, 3))
+    chain(q, length, head, centre, rotation)
+    lowest = place_corners(centre, rotation, corners, points)
+    x_com, y_com, _, yaw, roll, up = means(centre, rotation)
+    settle(points, x_com, y_com, softness, tilt)
+    cos, sin = math.cos(yaw), math.sin(yaw)
+    p_chassis_head[0] = -cos * x_com - sin * y_com
+    p_chassis_head[1] = sin * x_com - cos * y_com
+    p_chassis_head[2] = -lowest
+    for column in range(3):
+        rotation_chassis_head[0, column] = cos * head[0, column] + sin * head[1, column]
+        rotation_chassis_head[1, column] = cos * head[1, column] - sin * head[0, column]
+        rotation_chassis_head[2, column] = head[2, column]
+    return x_com, y_com, yaw, roll, up
+
+
+@kernel
+def spread(covariance: np.ndarray, x: float, y: float, place: float, heading: float) -> None:
+    """Let a covariance (3, 3) of x, y (m) and yaw (rad) grow over a displacement x, y, m, by variances of place (m^2)
+    and heading (rad^2).
+    """
+    for row, arm in ((0, -y), (1, x)):  # the heading's error turns the displacement
+        for column in range(3):
+            covariance[row, column] += arm * covariance[2, column]
+    for column, arm in ((0, -y), (1, x)):
+        for row in range(3):
+            covariance[row, column] += arm * covariance[row, 2]
+    covariance[0, 0] += place
+    covariance[1, 1] += place
+    covariance[2, 2] += heading

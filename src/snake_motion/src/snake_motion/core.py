@@ -11,6 +11,7 @@ from typing import Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from shellbot_common import Stamp, classify_stamp
+from shellbot_common.rotations import is_attitude
 from snake_motion.chassis import BodyGeometry
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import EngineOutput, Feedback, SnakeEngine, Target
@@ -113,8 +114,9 @@ class SnakeCore:
         state = None
         if (
             orientation is not None
-            and _is_rotation(orientation)
-            and np.shape(q) == (self._modules,)
+            and orientation.shape == (4,)
+            and is_attitude(orientation)
+            and q.shape == (self._modules,)
             and np.isfinite(q).all()
         ):
             state = self._odometry.step(t, q, orientation, self._slip())
@@ -170,8 +172,3 @@ class SnakeCore:
             self.engine.drive(target)
         self._is_driving = target is not None
         return ""
-
-
-def _is_rotation(quaternion: np.ndarray) -> bool:
-    is_finite = np.shape(quaternion) == (4,) and bool(np.isfinite(quaternion).all())
-    return is_finite and float(quaternion @ quaternion) > 0.25

@@ -298,6 +298,9 @@ class SnakeEngine:
     def _watch_torque(self, t: float, q: np.ndarray) -> None:
         """Stop flat when a joint does not follow its command."""
         far = np.abs(self._position - q) > math.radians(self.config.lost_error_deg)
+        if not far.any():
+            self._error_since.fill(np.inf)
+            return
         self._error_since = np.where(far, np.minimum(self._error_since, t), np.inf)
         is_lost = t - self._error_since > self.config.lost_time
         if is_lost.any() and self._mode == "go":

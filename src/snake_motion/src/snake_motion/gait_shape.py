@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 from typing import Tuple
@@ -11,6 +10,23 @@ from typing import Tuple
 import numpy as np
 
 from snake_motion.waves import Wave
+
+
+@dataclass(frozen=True)
+class JointWaves:
+    """A gait of one robot, in one direction and on one face: what is the same at every tick."""
+
+    amplitude: np.ndarray  #: (2, n) Of the pitch and of the yaw wave at each joint, rad
+    phase: np.ndarray  #: (2, n) rad
+    offset: np.ndarray  #: (2, n) rad
+    weight: np.ndarray  #: (2, n) Of either wave in each joint
+    start: float  #: rad
+
+    def angles(self, theta: float) -> np.ndarray:
+        """Return the joint angles at a phase of the cycle, rad, (n,)."""
+        of_pitch, of_yaw = (self.amplitude * np.sin(theta + self.start + self.phase) + self.offset) * self.weight
+        total: np.ndarray = of_pitch + of_yaw
+        return total
 
 
 @dataclass(frozen=True)
@@ -23,16 +39,14 @@ class GaitShape:
     start: float = 0.0  #: rad, phase of the cycle at which the gait begins
     mirrored: bool = False  #: Direction -1 mirrors the motion left to right instead of playing the cycle backwards
 
-    def angles(self, theta: float, modules: int, direction: int = 1, roll: float = 0.0) -> np.ndarray:
-        """Return the joint angles, rad, shape (modules,).
+    def joint_waves(self, modules: int, direction: int = 1, roll: float = 0.0) -> JointWaves:
+        """Return what each joint does over the cycle.
 
         Direction -1 changes the sign of steps and phases, which plays the cycle backwards, half a cycle later; of a
         mirrored gait it changes the sign of the yaw joints.
 
         Parameters
         ----------
-        theta : float
-            Phase of the cycle, rad.
         modules : int
             Number of modules.
         direction : int
@@ -41,14 +55,21 @@ class GaitShape:
             Roll of the body about its axis, rad: which of its faces lies on the ground. Both waves are evaluated at the
             place of each joint and turned back by it, so that the shape in space is that of an upright body.
         """
-        pitch_place, yaw_place, is_pitch = _places(modules)
         side = direction if self.mirrored else 1
         direction = 1 if self.mirrored else direction
-        middle = 0.25 * (modules - 1)  # of the body, as a place in the pitch group
-        v = _evaluate(self.pitch, theta + self.start, pitch_place, middle, direction)
-        h = _evaluate(self.yaw, theta + self.start, yaw_place, middle - 0.5, direction) * side
+        place = 0.5 * np.arange(modules)  # of each joint in the pitch group; it is half a place less in the yaw group
+        middle = 0.25 * (modules - 1)  # of the body
+        is_pitch = np.arange(modules) % 2 == 0
         cos, sin = math.cos(roll), math.sin(roll)
-        return np.where(is_pitch, cos * v - sin * h, cos * h + sin * v)
+        v = _of_joints(self.pitch, place, middle, direction)
+        h = _of_joints(self.yaw, place - 0.5, middle - 0.5, direction)
+        weight = np.where(is_pitch, cos, sin), np.where(is_pitch, -side * sin, side * cos)
+        amplitude, phase, offset = np.stack([v, h], axis=1)
+        return JointWaves(amplitude, phase, offset, np.array(weight), self.start)
+
+    def angles(self, theta: float, modules: int, direction: int = 1, roll: float = 0.0) -> np.ndarray:
+        """Return the joint angles at a phase of the cycle, rad, shape (modules,); the rest as of `joint_waves`."""
+        return self.joint_waves(modules, direction, roll).angles(theta)
 
     @property
     def greatest_angle(self) -> float:
@@ -74,20 +95,15 @@ class GaitShape:
         )
 
 
-@functools.lru_cache(maxsize=None)
-def _places(modules: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return each joint's place, (n,), in the pitch and in the yaw group (between two of its joints if it is of the
-    other group), and which joints are pitch joints; at each tick the same.
-    """
-    place = np.arange(modules)
-    return 0.5 * place, 0.5 * (place - 1), place % 2 == 0
-
-
-def _evaluate(wave: Wave, theta: float, place: np.ndarray, middle: float, direction: int) -> np.ndarray:
+def _of_joints(wave: Wave, place: np.ndarray, middle: float, direction: int) -> np.ndarray:
+    """Return amplitude, phase and offset of joints at places (n,), rad, (3, n)."""
     if wave.standing is not None:
-        shape = wave.amplitude * np.cos(wave.step * (place - middle) + wave.standing)
-        return shape * math.sin(theta + direction * wave.phase) + wave.offset
-    return wave.amplitude * np.sin(theta + direction * (wave.step * place + wave.phase)) + wave.offset
+        amplitude = wave.amplitude * np.cos(wave.step * (place - middle) + wave.standing)
+        phase = np.full_like(place, direction * wave.phase)
+    else:
+        amplitude = np.full_like(place, wave.amplitude)
+        phase = direction * (wave.step * place + wave.phase)
+    return np.array([amplitude, phase, np.full_like(place, wave.offset)])
 
 
 def blends_directly(one: GaitShape, other: GaitShape) -> bool:

@@ -8,17 +8,15 @@ from typing import List, Optional
 
 import numpy as np
 
-from snake_motion.gait_shape import GaitShape
+from snake_motion.gait_shape import GaitShape, JointWaves
 
 
 @dataclass(frozen=True)
 class Layer:
     """A gait or a posture, and how its weight goes from `begin` to `end` in time."""
 
-    shape: Optional[GaitShape]  #: None: the posture
+    waves: Optional[JointWaves]  #: None: the posture
     posture: Optional[np.ndarray]  #: (n,) rad
-    direction: int  #: 1 or -1
-    roll: float  #: rad, of the body when it began
     begin: float
     end: float
     since: float  #: s
@@ -29,10 +27,10 @@ class Layer:
         x = min(max((t - self.since) / self.duration, 0.0), 1.0)
         return self.begin + (self.end - self.begin) * x * x * (3.0 - 2.0 * x)
 
-    def angles(self, theta: float, modules: int) -> np.ndarray:
+    def angles(self, theta: float) -> np.ndarray:
         """Return the joint angles at full weight, rad, (n,)."""
-        if self.shape is not None:
-            return self.shape.angles(theta, modules, self.direction, self.roll)
+        if self.waves is not None:
+            return self.waves.angles(theta)
         assert self.posture is not None  # a layer has one of the two
         return self.posture
 
@@ -49,12 +47,12 @@ class Layers:
         self._layers = []
 
     def add(self, t: float, duration: float, shape: GaitShape, direction: int = 1, roll: float = 0.0) -> None:
-        """Fade a gait in."""
-        self._layers.append(Layer(shape, None, direction, roll, 0.0, 1.0, t, duration))
+        """Fade a gait in, on the face that the body lies on at a roll, rad."""
+        self._layers.append(Layer(shape.joint_waves(self._modules, direction, roll), None, 0.0, 1.0, t, duration))
 
     def begin_at(self, t: float, duration: float, posture: np.ndarray) -> None:
         """Begin in a posture, rad, (n,), and fade it out; what was before is forgotten."""
-        self._layers = [Layer(None, np.array(posture), 1, 0.0, 1.0, 0.0, t, duration)]
+        self._layers = [Layer(None, np.array(posture), 1.0, 0.0, t, duration)]
 
     def fade_out(self, t: float, duration: float) -> None:
         """Let all that is there go to zero."""
@@ -76,5 +74,5 @@ class Layers:
         self._layers = [layer for layer in self._layers if layer.end > 0.0 or t < layer.since + layer.duration]
         total = np.zeros(self._modules)
         for layer in self._layers:
-            total += layer.weight(t) * layer.angles(theta, self._modules)
+            total += layer.weight(t) * layer.angles(theta)
         return total

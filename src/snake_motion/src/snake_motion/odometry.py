@@ -21,9 +21,8 @@ from typing import Dict, Mapping, Optional, Tuple, Union
 import numpy as np
 
 from shellbot_common import GAP, Settings, number, package_file, read_yaml
-from shellbot_common.rotations import rotation_from_quaternion
-from snake_motion.chassis import UP, BodyGeometry, body_poses, centre_of_mass, heading, roll_of
-from snake_motion.chassis_kernels import carried, place_corners, settle
+from snake_motion.chassis import BodyGeometry
+from snake_motion.chassis_kernels import carried, spread, stand
 from snake_motion.errors import SnakeMotionError
 
 Slip = Tuple[float, float]
@@ -78,10 +77,9 @@ class SnakeOdometry:
         self._time: Optional[float] = None
         self._points: Optional[np.ndarray] = None  # corners relative to the head, in odom's axes
         self._tilt = np.zeros(2)  # rad about x and y, by which attitude and joints are wrong, as the ground says
-        self._centre = np.zeros(2)  # centre of mass relative to the head
-        self._place = np.zeros(2)  # of the chassis
-        self._chassis: Optional[np.ndarray] = None  # x, y, yaw
-        self._speed = np.zeros(3)
+        self._centre = (0.0, 0.0)  # centre of mass relative to the head
+        self._chassis = (0.0, 0.0, 0.0)  # x, y, yaw
+        self._speed = (0.0, 0.0, 0.0)
         self._covariance = np.diag([1e-9, 1e-9, 1e-9])
 
     def step(self, t: float, q: np.ndarray, orientation: np.ndarray, slip: Slip = NO_SLIP) -> SnakeState:
@@ -98,53 +96,37 @@ class SnakeOdometry:
         slip : (float, float)
             Of the present gait.
         """
-        rotation = rotation_from_quaternion(orientation)
-        poses = body_poses(q, self._geometry, rotation)
-        points = np.empty_like(self._corners)
-        lowest = place_corners(poses.centre, poses.rotation, self._corners, points)
-        centre = centre_of_mass(poses)
-        settle(points, centre[0], centre[1], _SOFTNESS, self._tilt)
-        if self._points is None:
-            self._place = centre[:2].copy()  # the head begins at the origin of odom
-        elif self._time is not None and 0.0 < t - self._time <= GAP:
-            still = carried(self._points, points, _SOFTNESS, _CREEP * (t - self._time))
-            x, y = centre[:2] - self._centre - still
-            scale, cos, sin = slip[0], math.cos(slip[1]), math.sin(slip[1])
-            self._place = self._place + scale * np.array([cos * x - sin * y, sin * x + cos * y])
-        self._points, self._centre = points, centre[:2].copy()
-        state = np.array([*self._place, heading(poses)])
-        self._advance(t, state)
-        return self._state(rotation, centre, lowest, *roll_of(poses, UP))
-
-    def _advance(self, t: float, state: np.ndarray) -> None:
-        before, since = self._chassis, self._time
-        self._time, self._chassis = t, state
-        if before is None or since is None:
-            return
-        moved = state - before
-        moved[2] = math.remainder(moved[2], 2.0 * math.pi)
-        state[2] = before[2] + moved[2]
-        step = float(np.hypot(moved[0], moved[1]))
-        if 0.0 < t - since <= GAP:
-            cos, sin = math.cos(state[2]), math.sin(state[2])
-            self._speed = np.array([cos * moved[0] + sin * moved[1], -sin * moved[0] + cos * moved[1], moved[2]])
-            self._speed /= t - since
-        jacobian = np.array([[1.0, 0.0, -moved[1]], [0.0, 1.0, moved[0]], [0.0, 0.0, 1.0]])
-        place = _DISTANCE_STD**2 * step + _TURNING_STD**2 * abs(moved[2])
-        noise = np.array([place, place, _HEADING_STD_PER_M**2 * step])
-        self._covariance = jacobian @ self._covariance @ jacobian.T
-        self._covariance.flat[::4] += noise  # the diagonal
-
-    def _state(self, rotation: np.ndarray, centre: np.ndarray, lowest: float, roll: float, up: float) -> SnakeState:
-        assert self._chassis is not None  # _advance has set it
-        yaw = float(self._chassis[2])
-        cos, sin = math.cos(yaw), math.sin(yaw)
-        to_chassis = np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]])
-        p_head = to_chassis @ np.array([-centre[0], -centre[1], -lowest])
-        return SnakeState(
-            self._chassis[:2].copy(), yaw, self._speed.copy(), self._covariance + _LEAST, p_head,
-            to_chassis @ rotation, roll, up,
+        points, p_head, rotation_head = np.empty_like(self._corners), np.empty(3), np.empty((3, 3))
+        x, y, yaw, roll, up = stand(
+            np.ascontiguousarray(q, dtype=float), self._geometry.length, np.ascontiguousarray(orientation, dtype=float),
+            self._corners, _SOFTNESS, self._tilt, points, p_head, rotation_head,
         )  # fmt: skip
+        if self._points is None or self._time is None:
+            self._chassis = (x, y, yaw)  # the head begins at the origin of odom
+        else:
+            self._move(t - self._time, points, (x, y), yaw, slip)
+        self._time, self._points, self._centre = t, points, (x, y)
+        return SnakeState(
+            np.array(self._chassis[:2]), self._chassis[2], np.array(self._speed), self._covariance + _LEAST, p_head,
+            rotation_head, roll, up,
+        )  # fmt: skip
+
+    def _move(self, elapsed: float, points: np.ndarray, centre: Tuple[float, float], yaw: float, slip: Slip) -> None:
+        """Go on to where friction carries the body; a step that is no tick turns it only."""
+        x, y, before = self._chassis
+        turned, dx, dy = math.remainder(yaw - before, 2.0 * math.pi), 0.0, 0.0
+        yaw = before + turned
+        if 0.0 < elapsed <= GAP:
+            still_x, still_y = carried(self._points, points, _SOFTNESS, _CREEP * elapsed)
+            own_x, own_y = centre[0] - self._centre[0] - still_x, centre[1] - self._centre[1] - still_y
+            scale, cos, sin = slip[0], math.cos(slip[1]), math.sin(slip[1])
+            dx, dy = scale * (cos * own_x - sin * own_y), scale * (sin * own_x + cos * own_y)
+            cos, sin = math.cos(yaw), math.sin(yaw)
+            self._speed = ((cos * dx + sin * dy) / elapsed, (cos * dy - sin * dx) / elapsed, turned / elapsed)
+        distance = math.hypot(dx, dy)
+        self._chassis = (x + dx, y + dy, yaw)
+        place = _DISTANCE_STD**2 * distance + _TURNING_STD**2 * abs(turned)
+        spread(self._covariance, dx, dy, place, _HEADING_STD_PER_M**2 * distance)
 
 
 @dataclass(frozen=True)

@@ -83,8 +83,14 @@ class BulletEngine:
         data.actuator_force[:] = 0.0
         self.update()
 
-    def solve(self) -> None:
-        """Advance by one step."""
+    def solve(self, steps: int = 1) -> None:
+        """Advance by steps."""
+        for _ in range(steps - 1):
+            self._step()
+            self.update()
+        self._step()
+
+    def _step(self) -> None:
         model, data, world, dt, v = self._model, self._data, self._world, self._model.opt.timestep, self._v
         law = model.actuator_biasprm
         angle_torque = model.actuator_gainprm[:, 0] * data.ctrl + law[:, 0] + law[:, 1] * data.qpos[self._q]

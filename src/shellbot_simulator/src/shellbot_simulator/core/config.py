@@ -30,6 +30,7 @@ class SimulatorConfig(Settings, error=ConfigError):
     iterations: int = number(1, 1000, default=20)
     ls_iterations: int = number(1, 1000, default=50)
     jacobian: str = choice(("dense", "sparse"), default="dense")
+    root: str = choice(("base", "middle"), default="base")
     friction_stiffness_ratio: float = number(1.0, 100.0, default=10.0)
     contact_solref: Tuple[float, float] = (0.006, 1.0)
     contact_solimp: Tuple[float, float, float] = (0.95, 0.99, 0.001)

@@ -22,8 +22,8 @@ class Engine(Protocol):
     def place(self) -> None:
         """Take positions and velocities over from the data, which were set by hand."""
 
-    def solve(self) -> None:
-        """Advance positions and velocities by one step; `contacts` then belongs to the forces of this step."""
+    def solve(self, steps: int = 1) -> None:
+        """Advance positions and velocities by steps; `contacts` then belongs to the forces of the last one."""
 
     def update(self) -> None:
         """Bring everything that sensors read into line with the new positions and velocities."""
@@ -52,12 +52,14 @@ class MujocoEngine:
         """Evaluate the data."""
         mujoco.mj_forward(self._model, self._data)
 
-    def solve(self) -> None:
-        """Solve the forces and integrate."""
+    def solve(self, steps: int = 1) -> None:
+        """Solve the forces and integrate; positions and velocities of the first step were evaluated by `update`."""
         mujoco.mj_step2(self._model, self._data)
+        if steps > 1:
+            mujoco.mj_step(self._model, self._data, steps - 1)
 
     def update(self) -> None:
-        """Evaluate positions and velocities, at no extra cost: the next step needs them."""
+        """Evaluate positions and velocities, which the next step does not do again."""
         mujoco.mj_step1(self._model, self._data)
 
     def contacts(self) -> ContactSnapshot:

@@ -75,16 +75,19 @@ def mjcf_text(
     armature = {joint: profile.classes[kind].armature for joint, kind in profile.joints.items()}
     solid = [str(link.get("name")) for link in robot.findall("link") if link.find("collision") is not None]
     bits = collision_bits(solid, profile.excluded_pairs(solid), config.self_collision)
-    tree = BodyTree(robot, contact, bits.of_link, armature, profile.base)
-    base = tree.build()
-    _add_imu(base, profile)
+    root_link = config.root if config.engine == "mujoco" else "base"  # Bullet's joints are at the frames of links
+    tree = BodyTree(robot, contact, bits.of_link, armature, profile.base, root_link)
+    trunk = tree.build()
+    bodies = {str(body.get("name")): body for body in trunk.iter("body")}
+    base = bodies[profile.base.link]
+    ElementTree.SubElement(bodies.get(profile.imu, base), "site", name=IMU_SITE, size="0.001", group="4")
     root = ElementTree.Element("mujoco", model=robot.get("name", "robot"))
     # a wrong inertia is an error of the description, not to be repaired silently; rpy is about fixed axes: capitals
     ElementTree.SubElement(
         root, "compiler", angle="radian", eulerseq="XYZ", inertiafromgeom="false", balanceinertia="false"
     )
     _add_options(root, config)
-    add_scene(root, base, contact, config.boxes)
+    add_scene(root, trunk, base, contact, config.boxes)
     add_obstacles(next(root.iter("worldbody")), obstacles, contact)
     ElementTree.SubElement(root, "asset").extend(tree.meshes)
     _add_servos(root, profile, efforts)
@@ -139,7 +142,7 @@ def _text(numbers: Sequence[float]) -> str:
 
 
 def _add_options(root: Element, config: SimulatorConfig) -> None:
-    ElementTree.SubElement(
+    option = ElementTree.SubElement(
         root,
         "option",
         timestep=repr(config.timestep),
@@ -152,6 +155,8 @@ def _add_options(root: Element, config: SimulatorConfig) -> None:
         impratio=repr(config.friction_stiffness_ratio),
         gravity=_text([-config.gravity * component for component in config.up]),
     )
+    # one robot is one island: the same numbers without looking for it, and without copying it
+    ElementTree.SubElement(option, "flag", island="disable")
 
 
 def _add_servos(root: Element, profile: RobotProfile, efforts: Dict[str, float]) -> None:
@@ -194,8 +199,3 @@ def _add_exclusions(root: Element, bits: CollisionBits) -> None:
     for one, other in bits.excluded:
         for body1, body2 in itertools.product(bodies[one], bodies[other]):
             ElementTree.SubElement(contact, "exclude", name=f"{body1}__{body2}", body1=body1, body2=body2)
-
-
-def _add_imu(base: Element, profile: RobotProfile) -> None:
-    bodies = {body.get("name"): body for body in base.iter("body")}
-    ElementTree.SubElement(bodies.get(profile.imu, base), "site", name=IMU_SITE, size="0.001", group="4")

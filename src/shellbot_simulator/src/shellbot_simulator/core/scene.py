@@ -38,7 +38,11 @@ _WORLD = """<worldbody>
 
 
 def add_scene(
-    mujoco: ElementTree.Element, base: ElementTree.Element, contact: Dict[str, str], boxes: Sequence[Box] = ()
+    mujoco: ElementTree.Element,
+    trunk: ElementTree.Element,
+    base: ElementTree.Element,
+    contact: Dict[str, str],
+    boxes: Sequence[Box] = (),
 ) -> None:
     """Add the surroundings, and the robot on them, to a model.
 
@@ -46,8 +50,10 @@ def add_scene(
     ----------
     mujoco : Element
         The MJCF root.
+    trunk : Element
+        The body of the robot that all others are in.
     base : Element
-        The root body of the robot; gets the camera.
+        The body of its base; gets the camera.
     contact : dict
         Contact attributes of the floor.
     boxes : sequence of Box
@@ -78,7 +84,7 @@ def add_scene(
         pos=" ".join(str(x) for x in _CAMERA_FROM_BASE),
         xyaxes=_axes_towards_origin(_CAMERA_FROM_BASE),
     )
-    world.append(base)
+    world.append(trunk)
 
 
 def _axes_towards_origin(position: List[float]) -> str:

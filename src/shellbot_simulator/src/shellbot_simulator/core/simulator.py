@@ -33,14 +33,14 @@ from .shape_points import BodyPoses
 from .state import SimState
 from .urdf_tree import link_bodies
 
-_FATAL_WARNINGS = [
-    int(kind)
-    for kind in (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
-]
+_FATAL_WARNINGS = np.array(
+    [mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC], dtype=int
+)
 # by default MuJoCo prints warnings and writes MUJOCO_LOG.TXT into whatever folder the program was started in
 mujoco.set_mju_user_warning(logging.getLogger(__name__).warning)
 
 _BASE_Q = 7  # of a free base: position and quaternion
+_ROOT = 1  # the first body after the world
 
 
 class Simulator:
@@ -81,6 +81,7 @@ class Simulator:
         ranges[self.model.jnt_limited[joint_ids] == 0] = (-math.inf, math.inf)
         self._lower, self._upper = ranges.T.copy()  # rad
         self._is_free = profile.base.kind == "free"
+        self._base_body = self.model.body(profile.base.link).id
         self._spawn = np.array(list(profile.pose(profile.base.spawn_pose).values()))
         self._servos = ServoBank(gains or servo_gains(profile), *velocity_limits(urdf_text, profile))
         effort = self.model.actuator_forcerange[:, 1].copy()
@@ -228,22 +229,19 @@ class Simulator:
         self._imu.keep(self.data)
         self._write_servos(self._servos.bias())
         self._pushes.apply(self.data, self.time)
-        # step2 then step1: at the end positions, velocities and kinematics belong to the same instant at no extra cost
-        steps = self.config.steps_per_tick
-        for step in range(steps):
-            if self._servos.has_integral:
-                self._servos.integrate(self._command - self.data.qpos[self._q_index], self.config.timestep)
-                self.model.actuator_biasprm[:, 0] = self._servos.bias()
-            if self._servos.has_velocity_limit:
-                self.data.ctrl[:] = self._servos.set_point(self._command, self.data.qpos[self._q_index])
-            if self._effects is not None:
-                self._apply_effects(self._effects)
-            self._engine.solve()
-            if step == steps - 1:
-                # forces belong to the contacts of the step just solved, which are about to be replaced
-                self._keep_contacts()
-                self._imu.draw()
-            self._engine.update()
+        servos, steps = self._servos, self.config.steps_per_tick
+        if servos.has_integral or servos.has_velocity_limit or self._effects is not None:
+            for _ in range(steps - 1):
+                self._follow_positions()
+                self._engine.solve()
+                self._engine.update()
+            self._follow_positions()
+            steps = 1
+        self._engine.solve(steps)
+        # forces belong to the contacts of the step just solved, which are about to be replaced
+        self._keep_contacts()
+        self._imu.draw()
+        self._engine.update()
         self._ticks += 1
         self._servos.set_command_rate(np.zeros(self.joint_count))
         self._check_state()
@@ -329,7 +327,8 @@ class Simulator:
         data = self.data
         rotation = data.xmat[self._base_body].reshape(3, 3)  # base -> world
         p_base = data.xpos[self._base_body].copy()
-        velocity = data.qvel[:6] if self._is_free else np.zeros(6)
+        velocity = np.zeros(6)  # turning first
+        mujoco.mj_objectVelocity(self.model, data, mujoco.mjtObj.mjOBJ_XBODY, self._base_body, velocity, 1)
         feet = data.xpos[self._ground.foot_bodies]
         return SimState(
             time=self.time,
@@ -339,8 +338,8 @@ class Simulator:
             effort=data.actuator_force.copy(),
             p_world_base=p_base,
             quat_world_base=data.xquat[self._base_body][[1, 2, 3, 0]],
-            v_base=rotation.T @ velocity[:3],
-            w_base=velocity[3:].copy(),
+            v_base=velocity[3:],
+            w_base=velocity[:3],
             imu=self._imu.sample(data),
             step_contacts=self._snapshot,
             p_base_foot=(feet - p_base) @ rotation,
@@ -458,7 +457,7 @@ class Simulator:
             self.data.qpos[3:7] = state.quat_world_base[[3, 0, 1, 2]]  # x, y, z, w there; w, x, y, z here
         self.data.qpos[self._q_index] = checked_positions(state.q, self.joint_names)
         self._ticks = state.tick
-        mujoco.mj_kinematics(self.model, self.data)
+        self._move_root()
 
     def close(self) -> None:
         """End the rendering process, if one was started."""
@@ -478,6 +477,17 @@ class Simulator:
             return np.full(self.joint_count, self.config.ambient_temperature)
         return self._effects.temperature.copy()
 
+    def _follow_positions(self) -> None:
+        """Write what of the servos' law depends on positions in more than the engine's own terms."""
+        servos, q = self._servos, self.data.qpos[self._q_index]
+        if servos.has_integral:
+            servos.integrate(self._command - q, self.config.timestep)
+            self.model.actuator_biasprm[:, 0] = servos.bias()
+        if servos.has_velocity_limit:
+            self.data.ctrl[:] = servos.set_point(self._command, q)
+        if self._effects is not None:
+            self._apply_effects(self._effects)
+
     def _apply_effects(self, effects: ServoEffects) -> None:
         """Let the actuators give the torque of the real position law in the coming step."""
         stiffness, q = self._servos.stiffness, self.data.qpos[self._q_index]
@@ -489,6 +499,7 @@ class Simulator:
 
     def _set_up_world(self) -> None:
         """Make what belongs to one model and has no state of its own."""
+        self._warnings = self.data.warning.number  # MuJoCo's own memory; to find it costs more than to read it
         self._ground = GroundSensor(self.model, self.profile.contacts)
         self._ranges = {
             link: RangeCone(self.model, self.config.boxes, link, sensor, index, self.config.range_std)
@@ -525,10 +536,6 @@ class Simulator:
         self._set_up_world()
         self._engine.update()
 
-    @property
-    def _base_body(self) -> int:
-        return 1  # the root link: the first body after the world
-
     def _index(self, joint: str) -> int:
         if joint not in self.profile.joints:
             raise ModelError(f"unknown joint {joint!r}; the joints are {', '.join(self.joint_names)}")
@@ -542,9 +549,22 @@ class Simulator:
             turn = np.array([math.cos(yaw / 2.0), 0.0, 0.0, math.sin(yaw / 2.0)])
             start = self.model.qpos0[3:_BASE_Q] if attitude is None else np.asarray(attitude)[[3, 0, 1, 2]]
             mujoco.mju_mulQuat(data.qpos[3:_BASE_Q], turn, start / np.linalg.norm(start))
-        mujoco.mj_kinematics(self.model, data)
+        self._move_root()
         if self._is_free:
             data.qpos[2] += self.profile.base.position[2] - self._ground.lowest_height(data)
+
+    def _move_root(self) -> None:
+        """Evaluate the links' poses, the base being where the root of the model was put."""
+        data, base = self.data, self._base_body
+        mujoco.mj_kinematics(self.model, data)
+        if base == _ROOT:
+            return
+        root = data.xpos[_ROOT].copy(), data.xquat[_ROOT].copy()
+        p_base_root, quat_base_root = np.zeros(3), np.zeros(4)
+        mujoco.mju_negPose(p_base_root, quat_base_root, data.xpos[base], data.xquat[base])
+        mujoco.mju_mulPose(p_base_root, quat_base_root, p_base_root.copy(), quat_base_root.copy(), *root)
+        mujoco.mju_mulPose(data.qpos[:3], data.qpos[3:_BASE_Q], *root, p_base_root, quat_base_root)
+        mujoco.mj_kinematics(self.model, data)
 
     def _leave_torque_mode(self) -> None:
         """Give the joints back to this simulator's servos."""
@@ -567,7 +587,7 @@ class Simulator:
         self._snapshot = self._engine.contacts()
 
     def _check_state(self) -> None:
-        if self.data.warning.number[_FATAL_WARNINGS].any() or not np.isfinite(self.data.qpos).all():
+        if self._warnings[_FATAL_WARNINGS].any() or not math.isfinite(self.data.qpos.sum()):
             raise SimulationDivergedError(
                 f"the physics became unstable at t = {self.time:.2f} s; reset the simulation, and lower the gains or "
                 "the time step if it happens again"

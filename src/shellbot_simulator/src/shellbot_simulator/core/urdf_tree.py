@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
-from typing import Dict, List, Mapping, Tuple
+from typing import Dict, List, Mapping, Optional, Tuple
 
 import mujoco
 import numpy as np
@@ -74,6 +74,8 @@ class BodyTree:
         Rotor inertia by joint, kg m^2.
     base : Base
         How the root link is held.
+    root : str
+        Of the bodies: `base`, or `middle` for the link in the middle of the longest chain, if the base is free.
 
     Attributes
     ----------
@@ -88,11 +90,14 @@ class BodyTree:
         bits: Mapping[str, Tuple[int, int]],
         armature: Dict[str, float],
         base: Base,
+        root: str = "base",
     ) -> None:
         self._links = {str(link.get("name")): link for link in robot.findall("link")}
-        self._joints: Dict[str, List[Element]] = {}
+        self._joints: Dict[str, List[Tuple[Element, str]]] = {}  # of each link, and what is on their other side
         for joint in robot.findall("joint"):
-            self._joints.setdefault(_name(joint, "parent"), []).append(joint)
+            parent, child = _name(joint, "parent"), _name(joint, "child")
+            self._joints.setdefault(parent, []).append((joint, child))
+            self._joints.setdefault(child, []).append((joint, parent))
         self._colours = {m.get("name"): c.get("rgba") for m in robot.findall("material") for c in m.findall("color")}
         self._contact = contact
         self._bits = bits
@@ -106,17 +111,28 @@ class BodyTree:
             raise ModelError(f"the robot description has {len(roots)} root links ({roots}); exactly one is needed")
         if roots[0] != base.link:
             raise ModelError(f"the root link of the robot description is {roots[0]!r}, of the profile {base.link!r}")
+        self._root = base.link
+        if root == "middle" and base.kind == "free":
+            longest = self._chain(self._chain(base.link)[-1])
+            self._root = longest[len(longest) // 2]
+
+    def _chain(self, start: str) -> List[str]:
+        """Return the links from one to that which is farthest from it."""
+        chains = [[start]]
+        for chain in chains:  # grows meanwhile: breadth first, so that the last is the longest
+            chains += [[*chain, link] for _, link in self._joints.get(chain[-1], []) if link not in chain[-2:]]
+        return chains[-1]
 
     def build(self) -> Element:
-        """Return the body of the root link with all others inside it, and with a free joint unless it is fixed."""
+        """Return the body of the root with all others inside it, in the pose of the base, free unless it is fixed."""
         position = " ".join(repr(value) for value in self._base.position)
         euler = " ".join(repr(math.radians(value)) for value in self._base.rpy_deg)
-        body = self._body(self._base.link, {"pos": position, "euler": euler})
+        body = self._body(self._root, {"pos": position, "euler": euler})
         if self._base.kind == "free":
             body.insert(0, ElementTree.Element("freejoint", name="base_free"))
         return body
 
-    def _body(self, link_name: str, pose: Dict[str, str]) -> Element:
+    def _body(self, link_name: str, pose: Dict[str, str], before: Optional[str] = None) -> Element:
         body = ElementTree.Element("body", {"name": link_name, **pose})
         link = self._links.get(link_name)
         if link is None:
@@ -126,10 +142,13 @@ class BodyTree:
             body.append(_inertial(inertial, link_name))
         body.extend([self._shape(shape, link_name) for shape in link.findall("visual")])
         body.extend(self._collision_bodies(link, link_name))
-        for joint in self._joints.get(link_name, []):
-            child = self._body(_name(joint, "child"), _pose(joint))
+        for joint, other in self._joints.get(link_name, []):
+            if other == before:
+                continue
+            is_reversed = _name(joint, "child") == link_name
+            child = self._body(other, _reversed_pose(joint) if is_reversed else _pose(joint), link_name)
             if joint.get("type") != "fixed":
-                child.insert(0, self._hinge(joint))
+                child.insert(0, self._hinge(joint, is_reversed))
             body.append(child)
         return body
 
@@ -146,7 +165,7 @@ class BodyTree:
             bodies[name].append(shape)
         return list(bodies.values())
 
-    def _hinge(self, joint: Element) -> Element:
+    def _hinge(self, joint: Element, is_reversed: bool) -> Element:
         name = str(joint.get("name"))
         axis, limit, dynamics = joint.find("axis"), joint.find("limit"), joint.find("dynamics")
         kind = joint.get("type")
@@ -154,13 +173,17 @@ class BodyTree:
             raise ModelError(
                 f"joint {name} is {kind!r}; the simulator drives revolute and continuous joints with a <limit>"
             )
+        place = {"axis": axis.get("xyz", "1 0 0") if axis is not None else "1 0 0"}
+        if is_reversed:  # the parent turns in the child, about the same line by the opposite angle
+            position, rotation = _origin(joint)
+            turned = -rotation @ [float(x) for x in place["axis"].split()]
+            place = {"pos": _text(position), "axis": _text(turned)}
         has_range = {"limited": "true", "range": f"{limit.get('lower', '0')} {limit.get('upper', '0')}"}
         return ElementTree.Element(
             "joint",
-            has_range if kind == "revolute" else {"limited": "false"},
+            {**place, **(has_range if kind == "revolute" else {"limited": "false"})},
             name=name,
             type="hinge",
-            axis=axis.get("xyz", "1 0 0") if axis is not None else "1 0 0",
             damping=dynamics.get("damping", "0") if dynamics is not None else "0",
             frictionloss=dynamics.get("friction", "0") if dynamics is not None else "0",
             armature=repr(self._armature[name]),
@@ -219,6 +242,25 @@ def _pose(element: Element) -> Dict[str, str]:
     if origin is None:
         return {}
     return {"pos": origin.get("xyz", "0 0 0"), "euler": origin.get("rpy", "0 0 0")}
+
+
+def _origin(joint: Element) -> Tuple[np.ndarray, np.ndarray]:
+    """Return position (3,), m, and rotation (3, 3) of a joint's child in its parent."""
+    origin = joint.find("origin")
+    xyz, rpy = ("0 0 0", "0 0 0") if origin is None else (origin.get("xyz", "0 0 0"), origin.get("rpy", "0 0 0"))
+    return np.array(xyz.split(), dtype=float), rotation_from_rpy(*(float(angle) for angle in rpy.split()))
+
+
+def _reversed_pose(joint: Element) -> Dict[str, str]:
+    """Return the pose of a joint's parent in its child."""
+    position, rotation = _origin(joint)
+    quaternion = np.zeros(4)
+    mujoco.mju_mat2Quat(quaternion, rotation.T.ravel())
+    return {"pos": _text(-rotation.T @ position), "quat": _text(quaternion)}
+
+
+def _text(numbers: np.ndarray) -> str:
+    return " ".join(repr(number) for number in numbers.tolist())
 
 
 def _inertial(inertial: Element, link_name: str) -> Element:
