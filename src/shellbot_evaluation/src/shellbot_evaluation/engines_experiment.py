@@ -135,7 +135,8 @@ def step(engine: str, size: float = 0.05) -> float:
     simulator.reset([0.0])
     simulator.command([size])
     q = run(simulator, 0.4)
-    return float(100.0 * np.sqrt(np.mean((q - stepped(size, TICK * np.arange(1, len(q) + 1))) ** 2)) / size)
+    error = q - stepped(size, TICK * np.arange(1, len(q) + 1))
+    return 100.0 * math.sqrt(float(np.mean(error**2))) / size
 
 
 def stepped(size: float, t: np.ndarray) -> np.ndarray:
