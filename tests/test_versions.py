@@ -282,7 +282,8 @@ def test_interrupt_ends_what_was_started(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_script_stops_in_words_also_where_the_caller_ignores_interrupts(number):
-    code = "import run_versions, time\ndef campaign(*_):\n    print('at it', flush=True); time.sleep(60)\n"
+    code = "import run_versions, time\ndef campaign(*_):\n    print('at it', flush=True)\n"
+    code += "    for _ in range(6000): time.sleep(0.01)  # one long sleep may begin just after the signal\n"
     code += "run_versions.campaign = campaign\nraise SystemExit(run_versions.main([]))"
     command = ["sh", "-c", 'trap \'\' INT; exec "$0" "$@"', sys.executable, "-c", code]
     with subprocess.Popen(command, cwd=str(LIB), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

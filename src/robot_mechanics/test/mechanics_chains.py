@@ -6,11 +6,12 @@ product of exponentials, and KDL.
 from __future__ import annotations
 
 import math
+import types
 
 import numpy as np
 from scipy.linalg import expm
 
-from robot_mechanics import Joint, Mimic, SerialChain
+from robot_mechanics import Joint, Mimic, SerialChain, compile_chain
 
 # Corke and Armstrong-Helouvry, "A search for consensus among model parameters reported for the PUMA 560", ICRA 1994:
 # alpha deg, a m, theta deg, d m, standard convention
@@ -179,3 +180,16 @@ def kdl_matrix(frame):
 
 def kdl_jacobian(J):
     return np.array([[J[r, c] for c in range(J.columns())] for r in range(6)])
+
+
+def plain(chain, name, options=None):
+    """The generated function, run by the interpreter: the same source without waiting for the compiler."""
+    return interpreted(compile_chain(chain, options).source(name), name)
+
+
+def interpreted(text, name):
+    """A function of a generated source; `stay_scalar` is an order to the compiler."""
+    module = types.ModuleType("plain")
+    exec(text, module.__dict__)
+    module.stay_scalar = lambda: None
+    return getattr(module, name)

@@ -78,25 +78,27 @@ def test_closes_and_opens_in_the_steps_of_the_table():
     assert r.output.mode.step == "walking"
 
 
-@pytest.mark.parametrize("step", CONFIG.steps[::3], ids=lambda step: step.name)
-def test_turned_round_at_any_step_it_goes_back_the_way_it_came(step):
+def test_turned_round_at_any_step_it_goes_back_the_way_it_came():
     r = robot()
-    request(r, "shell")
-    until_text(r, step.closing)
-    r.run(0.1)
-    request(r, "hexapod")
-    assert r.core.request_mode("hexapod")[1].endswith("or on the way there")
-    r.until("hexapod", 15.0)
-    assert r.q == pytest.approx(STAND, abs=2e-3)
+    for step in CONFIG.steps[::3]:
+        request(r, "shell")
+        until_text(r, step.closing)
+        r.run(0.1)
+        request(r, "hexapod")
+        assert r.core.request_mode("hexapod")[1].endswith("or on the way there")
+        r.until("hexapod", 15.0)
+        assert r.q == pytest.approx(STAND, abs=2e-3)
     assert not any(row[2].mode.name == "shell" for row in r.history)
-    request(r, "shell")
-    r.until("shell", 15.0)
-    request(r, "stand")
-    until_text(r, step.opening)
-    r.run(0.05)
-    request(r, "shell")
-    r.until("shell", 15.0)
-    assert r.q == pytest.approx(CLOSED, abs=2e-3)
+    assert r.largest_step() < SMOOTH
+    r = robot("closed")
+    for step in CONFIG.steps[::-3]:
+        request(r, "stand")
+        until_text(r, step.opening)
+        r.run(0.05)
+        request(r, "shell")
+        r.until("shell", 15.0)
+        assert r.q == pytest.approx(CLOSED, abs=2e-3)
+    assert not any(row[2].mode.name == "stand" for row in r.history)
     assert r.largest_step() < SMOOTH
 
 
@@ -145,19 +147,14 @@ def test_refusals_and_requests_made_twice():
 
 @pytest.mark.parametrize("goal", ["shell", "hexapod", "stand"])
 def test_cmd_vel_during_the_transformation_is_ignored_and_said_once(goal):
-    r = robot()
-    if goal != "shell":
-        request(r, "shell")
-        r.until("shell", 15.0)
+    pose = "stand" if goal == "shell" else "closed"
+    r = robot(pose)
     request(r, goal)
     r.run(1.0)
     before = len(r.history)
     r.run(1.0)
     alone = np.array([row[1] for row in r.history[before:]])
-    other = robot()
-    if goal != "shell":
-        request(other, "shell")
-        other.until("shell", 15.0)
+    other = robot(pose)
     request(other, goal)
     other.run(1.0)
     said = []
@@ -181,13 +178,10 @@ class Blocked(EchoRobot):
 
 @pytest.mark.parametrize(("words", "way"), [("outwards, 4 of 4", "stand"), ("legs 1, 3, 5 step inwards", "shell")])
 def test_a_blocked_joint_is_named_and_the_robot_backs_out_and_can_be_resumed(words, way):
-    r = Blocked(ActionManagerCore.from_description(), "stand")
+    r = Blocked(ActionManagerCore.from_description(), "stand" if way == "shell" else "closed")
     r.run(0.1)
     joint = "lower_3_tibia" if way == "shell" else "lower_3_coxa"
-    request(r, "shell")
-    if way == "stand":
-        r.until("shell", 15.0)
-        request(r, "stand")
+    request(r, way)
     until_text(r, words)
     begun = r.q.copy()
     r.blocked = r.core.geometry.joint_names.index(joint)
@@ -264,9 +258,7 @@ def test_a_node_restarted_in_the_ball_or_half_way_finds_itself():
 
 
 def test_a_reset_of_the_simulation_in_the_ball_stands_up_anew():
-    r = robot()
-    request(r, "shell")
-    r.until("shell", 15.0)
+    r = robot("closed")
     r.t, r.q = 0.0, named_pose_array("spawn", "simulation").copy()
     r.run(0.1)
     assert r.output.mode.name == "sit"
@@ -274,9 +266,7 @@ def test_a_reset_of_the_simulation_in_the_ball_stands_up_anew():
 
 
 def test_a_ball_that_tilts_while_it_opens_shuts_again_and_rolls_upright():
-    r = robot()
-    request(r, "shell")
-    r.until("shell", 15.0)
+    r = robot("closed")
     request(r, "hexapod")
     until_text(r, "fan outwards, 2 of 4")
     r.orientation = tilted(20.0)
@@ -403,9 +393,7 @@ def test_recover_folds_a_fallen_robot_and_is_refused_to_one_that_stands():
 
 
 def test_a_ball_that_rolls_upright_shuts_on_request():
-    r = robot()
-    request(r, "shell")
-    r.until("shell", 15.0)
+    r = robot("closed")
     r.orientation = tilted(80.0)
     r.run(0.2)
     request(r, "stand")

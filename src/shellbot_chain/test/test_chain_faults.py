@@ -92,12 +92,12 @@ def rolling():
 
 def test_a_copy_goes_on_as_the_chain_itself():
     chain, begun = ball(), ball()
-    for _ in range(150):
+    for _ in range(50):
         begun.command_twist((0.5, 0.0, 0.0))
         begun.tick()
     mark = begun.state.q.copy()
     assert (ball().state.q == chain.state.q).all(), "nothing is shared"
-    for _ in range(150):
+    for _ in range(50):
         chain.command_twist((0.5, 0.0, 0.0))
         chain.tick()
     np.testing.assert_array_equal(chain.state.q, mark)

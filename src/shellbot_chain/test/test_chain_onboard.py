@@ -13,15 +13,6 @@ from shellbot_chain.planar import tilt_from_quaternion
 from shellbot_motor_driver.driving.driver_state import Phase
 
 
-def test_31_servos_stand_up():
-    chain = OnboardChain(variant="simulation", seed=0)
-    chain.stand_up()
-    assert len(chain.robot.driver.state().servos) == 31 and chain.state.contacts.foot_contact.sum() == 6
-    assert chain.robot.driver.state().ladder.phase is Phase.FOLLOWING
-    assert np.degrees(np.abs(chain.robot.driver.state().position - chain.state.q)).max() < 2.0
-    assert chain.robot.emulated.chain.oversize_packets == 0
-
-
 def test_the_cores_see_what_the_bus_has_read():
     chain = OnboardChain(seed=2, record=False)
     chain.stand_up()
@@ -85,9 +76,14 @@ def test_what_the_bus_has_of_its_own_is_refused(field, value):
         OnboardChain(**{field: value})
 
 
-def test_31_servos_close_open_roll_and_rise():
+def test_31_servos_stand_up_close_roll_and_rise():
     chain = OnboardChain(variant="simulation", seed=0, record=False)
     chain.stand_up()
+    driver = chain.robot.driver.state()
+    assert len(driver.servos) == 31 and chain.state.contacts.foot_contact.sum() == 6
+    assert driver.ladder.phase is Phase.FOLLOWING
+    assert np.degrees(np.abs(driver.position - chain.state.q)).max() < 2.0
+    assert chain.robot.emulated.chain.oversize_packets == 0
 
     def go(mode, seconds):
         accepted, text = chain.request_mode(mode)
@@ -98,14 +94,13 @@ def test_31_servos_close_open_roll_and_rise():
             assert chain.time < end, chain.output.mode
         assert tilt_from_quaternion(chain.state.quat_world_base[None])[0] < 0.05
 
-    for mode in ("shell", "hexapod", "shell"):
-        go(mode, 15.0)
+    go("shell", 15.0)
     start, own = chain.state.p_world_base[:2].copy(), np.array(chain.odom[:2])
-    for _ in range(300):
+    for _ in range(200):
         chain.command_twist((1.2, 0.0, 0.0))
         chain.tick()
     rolled = np.linalg.norm(chain.state.p_world_base[:2] - start)
-    assert rolled > 1.0
+    assert rolled > 0.8
     assert np.linalg.norm(np.array(chain.odom[:2]) - own) == pytest.approx(rolled, rel=0.1)
     chain.command_twist((0.0, 0.0, 0.0))
     chain.run(1.0)

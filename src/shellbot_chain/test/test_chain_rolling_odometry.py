@@ -10,7 +10,7 @@ from shellbot_chain.chain import Chain
 
 STEP = 0.02  # m in a tick: twice the greatest speed
 TURN = 0.02  # rad in a tick beyond what the body truly turned: noise of the IMU, and a tick of latency
-SEEDS = 12  # a roll is chaotic: of few the mean differs with the rounding of a library
+SEEDS = 8  # a roll is chaotic: of few the mean differs with the rounding of a library
 
 
 class Watch:

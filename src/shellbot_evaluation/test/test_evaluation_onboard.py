@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from ax_emulator import Fault
@@ -27,12 +29,6 @@ def test_a_walk_through_bytes_is_the_walk_of_the_direct_simulation(comparison):
     assert row["joint_rms_deg"] > 0.05
 
 
-def test_servos_out_of_the_box_are_slower_but_walk_as_well():
-    bus = BusOptions(return_delay=250)
-    row = compare(WalkCase("ahead", (0.15, 0.0, 0.0), 1.0, bus=bus)).row
-    assert row["met"] and 10.0 < row["feedback_hz"] < 60.0
-
-
 def test_weaker_servos_show_in_the_comparison(comparison):
     soft = BusOptions(faults=(Fault("voltage", value=10.0),))
     # a servo at 10 V has 83 % of its stiffness: the difference must show
@@ -48,12 +44,15 @@ def test_plans_and_cases_are_checked():
         compare(WalkCase("ahead", (0.1, 0.0, 0.0), 0.5))
 
 
-def test_the_command_line_writes_table_plots_and_page(tmp_path, monkeypatch, comparison):
-    monkeypatch.setattr(onboard_cli, "plan", lambda *_: [WalkCase("ahead 0.15 m/s", (0.15, 0.0, 0.0), 1.0)])
+def test_servos_out_of_the_box_are_slower_but_walk_as_well_in_table_plots_and_page(tmp_path, monkeypatch):
+    bus = BusOptions(return_delay=250)
+    monkeypatch.setattr(onboard_cli, "plan", lambda *_: [WalkCase("ahead 0.15 m/s", (0.15, 0.0, 0.0), 1.0, bus=bus)])
     page = tmp_path / "page.md"
     page.write_text("# Page\n<!-- begin: onboard -->\n<!-- end: onboard -->\n")
     status = onboard_cli.main(["--out", str(tmp_path / "out"), "--write", str(page)])
     assert status == 0
     assert {"onboard.csv", "onboard.json", "onboard.md"} <= {file.name for file in (tmp_path / "out").iterdir()}
+    (row,) = json.loads((tmp_path / "out" / "onboard.json").read_text())["rows"]
+    assert row["met"] and 10.0 < row["feedback_hz"] < 60.0
     assert (tmp_path / "out" / "joints-ahead-0.15-m-per-s.png").stat().st_size > 10_000
     assert "joint RMS difference" in page.read_text() and "met in 1 runs" in page.read_text()

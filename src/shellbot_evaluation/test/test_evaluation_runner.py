@@ -17,7 +17,7 @@ from shellbot_chain.trace import Trace
 from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
 from shellbot_client.mission import Mission, MissionState
-from shellbot_evaluation import experiment_cli, mission_cli, rolling_cli, runner, transform_cli
+from shellbot_evaluation import experiment_cli, experiment_report, mission_cli, rolling_cli, runner, transform_cli
 from shellbot_evaluation.experiment_cli import main
 from shellbot_evaluation.experiments import Experiment, Run, make_case
 from shellbot_evaluation.parallel import map_jobs
@@ -99,8 +99,9 @@ tiny:
 def test_command_line_writes_its_files_and_its_status_tells_whether_limits_were_met(tmp_path, capsys):
     page = tmp_path / "page.md"
     page.write_text("<!-- begin: tiny -->\n<!-- end: tiny -->\n")
-    for limit, status in (("50.0", 0), ("0.0001", 1)):
-        (tmp_path / "tiny.yaml").write_text(DEFINITIONS.replace("LIMIT", limit))
+    for limit, status, name in (("50.0", 0, "step"), ("0.0001", 1, "")):
+        lines = [line for line in DEFINITIONS.splitlines(keepends=True) if "{kind" not in line or name in line]
+        (tmp_path / "tiny.yaml").write_text("".join(lines).replace("LIMIT", limit))
         arguments = ["tiny", "--definitions", str(tmp_path / "tiny.yaml"), "--seeds", "1", "--traces"]
         assert main([*arguments, "--out", str(tmp_path / "out"), "--write", str(page)]) == status
     written = {path.name for path in (tmp_path / "out").iterdir()}
@@ -195,6 +196,8 @@ def test_a_campaign_stands_in_one_table_for_all_simulators_and_its_status_counts
         return RunResult({**head, **figures, "success": True}, trace)
 
     monkeypatch.setattr(experiment_cli, "execute", played)
+    for plot in ("plot_paths", "plot_run"):  # 126 pictures of one trace
+        monkeypatch.setattr(experiment_report, plot, lambda file, *_: file.write_bytes(b"picture"))
     page = tmp_path / "page.md"
     page.write_text("<!-- begin: nao -->\n<!-- end: nao -->\n")
     given = ["--campaign", "nao", "--seeds", "2", "--out", str(tmp_path), "--write", str(page), "--simulator"]

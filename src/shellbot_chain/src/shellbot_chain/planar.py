@@ -60,8 +60,9 @@ def displacement_in_start_axes(p_world: np.ndarray, yaw_start: Union[float, np.n
         Forward and leftward displacement, m.
     """
     p = np.asarray(p_world, dtype=float)
-    c, s = np.cos(yaw_start), np.sin(yaw_start)
-    return np.stack((c * p[..., 0] + s * p[..., 1], -s * p[..., 0] + c * p[..., 1]), axis=-1)
+    x, y, c, s = p[..., 0], p[..., 1], np.cos(yaw_start), np.sin(yaw_start)
+    forward, leftward = c * x + s * y, c * y - s * x
+    return np.stack((forward, leftward), axis=-1)
 
 
 class YawUnwrapper:

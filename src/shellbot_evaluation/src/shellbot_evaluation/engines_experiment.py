@@ -110,6 +110,7 @@ def slid(slope_deg: float, friction: float) -> float:
     return 0.5 * GRAVITY * max(0.0, math.sin(slope) - friction * math.cos(slope))
 
 
+@functools.lru_cache(maxsize=None)  # a run for two lines of the table
 def swing(engine: str, amplitude: float = 1.0) -> Tuple[float, float]:
     """Return period of a limp arm (s) and what it loses of its amplitude in 10 s (deg)."""
     simulator = Probe(BALL, kind="fixed", height=1.0, arm=ARM_KG).simulator(engine)
@@ -135,7 +136,8 @@ def step(engine: str, size: float = 0.05) -> float:
     simulator.reset([0.0])
     simulator.command([size])
     q = run(simulator, 0.4)
-    return float(100.0 * np.sqrt(np.mean((q - stepped(size, TICK * np.arange(1, len(q) + 1))) ** 2)) / size)
+    error = q - stepped(size, TICK * np.arange(1, len(q) + 1))
+    return 100.0 * math.sqrt(float(np.mean(error**2))) / size
 
 
 def stepped(size: float, t: np.ndarray) -> np.ndarray:
@@ -147,6 +149,7 @@ def stepped(size: float, t: np.ndarray) -> np.ndarray:
     return np.asarray(size * (1.0 - shape.real))
 
 
+@functools.lru_cache(maxsize=None)  # a run for two lines of the table
 def roll(engine: str) -> Tuple[float, float]:
     """Return how far (m) and fast (m/s) the closed robot rolls in 1.5 s after a push of 8 N for 0.5 s.
 

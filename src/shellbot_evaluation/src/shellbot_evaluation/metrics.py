@@ -196,16 +196,17 @@ def body_metrics(
     excess = np.maximum(lower - trace.joint_position, trace.joint_position - upper)  # (m, n) rad, negative inside
     per_joint = excess.max(axis=0)
     worst = int(np.argmax(per_joint))
+    effort = np.abs(trace.joint_effort) / effort_limit
     return BodyMetrics(
         height_mean_m=float(z.mean()),
         height_band_mm=1e3 * float(z.max() - z.min()),
-        height_deviation_mm=1e3 * float(np.max(np.abs(z - z[0]))),
+        height_deviation_mm=1e3 * float(max(z.max() - z[0], z[0] - z.min())),
         max_tilt_deg=float(np.rad2deg(tilt_from_quaternion(trace.q_world_base).max())),
         lowest_foot_mm=1e3 * float(trace.lowest_foot_z.min()),
         joint_limit_excess_deg=max(0.0, float(np.rad2deg(per_joint[worst]))),
         joint_limit_worst=trace.joint_names[worst],
         joint_limit_margin_deg=float(np.rad2deg(-per_joint[worst])),
-        peak_effort_fraction=float(np.max(np.abs(trace.joint_effort) / effort_limit)),
+        peak_effort_fraction=float(effort.max()),
         torque_nm=float(total_torque(trace).mean()),
         power_w=float(mechanical_power(trace).mean()),
         cost_of_transport=cost_of_transport(trace, mass_kg, mechanical_power(trace)),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Optional, Sequence
 
 import numpy as np
@@ -57,7 +58,8 @@ def draw_reach(axes: Any, reach: LimbReach, q: Optional[np.ndarray] = None, grou
 def draw_links(axes: Any, plane: LimbPlane, q: np.ndarray) -> Any:
     """Draw the limb in its plane at the two joints q (2,), rad; return the line."""
     l1, _, a0, _, sg, _ = plane.link
-    knee = plane.origin + l1 * np.array([np.cos(a0 - sg * q[0]), np.sin(a0 - sg * q[0])])
+    angle = float(a0 - sg * q[0])
+    knee = plane.origin + l1 * np.array([math.cos(angle), math.sin(angle)])
     points = [plane.origin, knee, plane.forward(q)]
     if plane.is_lower:
         points.insert(0, np.array([0.0, plane.origin[1]]))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Dict, List, Sequence, Tuple
 
@@ -91,7 +92,8 @@ def joint_difference_deg(a: Track, b: Track, seconds: float) -> float:
         return interpolated(track.onset() + t + lag, track.t, track.q)
 
     reference = at(a, 0.0)
-    return float(np.degrees(min(np.sqrt(np.mean((reference - at(b, lag)) ** 2)) for lag in LAGS)))
+    differences = [reference - at(b, lag) for lag in LAGS]
+    return math.degrees(math.sqrt(min(float(np.mean(d * d)) for d in differences)))
 
 
 def compare(cases: Sequence[Case], ours: Sequence[Track], theirs: Sequence[Track]) -> List[Dict[str, object]]:

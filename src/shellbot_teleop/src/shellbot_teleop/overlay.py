@@ -194,9 +194,8 @@ def _ball(centre: np.ndarray, rotation: np.ndarray) -> Iterator[Mark]:
     equator = 1.04 * _BALL_RADIUS * np.column_stack((np.cos(angle), np.sin(angle), np.zeros_like(angle)))
     yield Mark("line", equator @ rotation.T + centre, 3.0, SWINGING)
     pole = rotation[:, 2]
-    yield Mark(
-        "arrow", np.array([centre + 1.02 * _BALL_RADIUS * pole, centre + 1.7 * _BALL_RADIUS * pole]), 0.012, SWINGING
-    )
+    ends = np.outer((1.02 * _BALL_RADIUS, 1.7 * _BALL_RADIUS), pole)
+    yield Mark("arrow", centre + ends, 0.012, SWINGING)
 
 
 def _on_ground(points: np.ndarray) -> np.ndarray:

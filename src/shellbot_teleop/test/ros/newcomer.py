@@ -102,7 +102,7 @@ def drive(robot, operator, distance):
     until(lambda: not robot.is_driven and abs(robot.speed) < RESTS, "the robot does not stop")
 
 
-def play(robot, operator):
+def play(robot, operator, closes=True):
     """Play the session with a program that was opened in monitor mode.
 
     The operator has the methods `take_control` (until the program shows it), `request` (a mode), `drive` (called
@@ -113,7 +113,8 @@ def play(robot, operator):
     change(robot, operator, "stand")
     change(robot, operator, "hexapod")
     drive(robot, operator, 0.05)
-    change(robot, operator, "shell")
-    drive(robot, operator, 0.10)
-    change(robot, operator, "hexapod")
+    if closes:
+        change(robot, operator, "shell")
+        drive(robot, operator, 0.10)
+        change(robot, operator, "hexapod")
     change(robot, operator, "sit")

@@ -163,7 +163,7 @@ class TeleopSessionTest(unittest.TestCase):
         )
         self.addCleanup(terminal.close)
         self.assertTrue(terminal.wait_for("ROS connected", WAIT), terminal.shown)
-        play(robot, TerminalOperator(terminal, robot))
+        play(robot, TerminalOperator(terminal, robot), closes=False)
         terminal.type(b"\x11")  # Ctrl+Q
         self.assertEqual(terminal.wait(WAIT), 0)
         self.assertTrue(terminal.restored(), "the terminal was left raw")

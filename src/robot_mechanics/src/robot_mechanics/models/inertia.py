@@ -121,7 +121,8 @@ class Inertia:
 
     def tensor_about(self, point: Numbers) -> np.ndarray:
         """Return the tensor (3, 3) about `point` (3,) of the frame, kg m^2."""
-        return self.tensor + steiner_term(self.mass, self.com - np.asarray(point, dtype=float))
+        arm = self.com - np.asarray(point, dtype=float)
+        return self.tensor + steiner_term(self.mass, arm)
 
     def in_frame(self, p_b_a: Numbers, r_b_a: np.ndarray) -> Inertia:
         """Return the same body in another frame b.

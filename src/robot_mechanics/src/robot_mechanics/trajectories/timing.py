@@ -111,7 +111,8 @@ def _stretch(samples: np.ndarray, limits: Limits) -> float:
         if limit.shape not in ((), (dimension,)) or not (limit > 0.0).all():
             raise TrajectoryError(f"{name} {value}; give a positive number, or {dimension} of them")
         bounded = bounded or bool(np.isfinite(limit).any())
-        factor = max(factor, float(np.max(np.abs(np.nan_to_num(samples[k - 1])) / limit) ** (1.0 / k)))
+        ratio = np.abs(np.nan_to_num(samples[k - 1])) / limit
+        factor = max(factor, float(np.max(ratio)) ** (1.0 / k))
     if not bounded:
         raise TrajectoryError("no limit is finite; give a velocity, an acceleration or a jerk")
     return factor

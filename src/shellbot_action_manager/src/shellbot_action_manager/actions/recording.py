@@ -137,7 +137,8 @@ def _check(recording: Recording, geometry: RobotGeometry, config: ActionManagerC
     if t[-1] - t[0] > _LONGEST:
         raise ActionError(f"the recording is {t[-1] - t[0]:.0f} s long; give at most {_LONGEST:g} s")
     if recording.orientation is not None:
-        tilt = np.array([np.arccos(np.clip(up_from_quaternion(o)[2], -1.0, 1.0)) for o in recording.orientation])
+        upwards = np.array([up_from_quaternion(o)[2] for o in recording.orientation])
+        tilt = np.arccos(np.clip(upwards, -1.0, 1.0))
         if (tilt > config.posture.upright).any():
             i = int((tilt > config.posture.upright).argmax())
             raise ActionError(
@@ -163,7 +164,8 @@ def _touching(p_base: np.ndarray, up: np.ndarray, least_height: float) -> np.nda
     Of two planes that as many feet touch the one nearer to level by `up` (m, 3) in base_link is the ground.
     """
     corners = p_base[:, _TRIPLES]  # (m, 20, 3, 3)
-    normal = np.cross(corners[:, :, 1] - corners[:, :, 0], corners[:, :, 2] - corners[:, :, 0])
+    edges = corners[:, :, 1:] - corners[:, :, :1]
+    normal = np.cross(edges[:, :, 0], edges[:, :, 1])
     size = np.linalg.norm(normal, axis=-1, keepdims=True)
     normal = normal * np.sign(normal[..., 2:]) / np.maximum(size, 1e-9)
     above = np.einsum("mtj,mtkj->mtk", normal, p_base[:, None] - corners[:, :, :1])  # (m, 20, 6)
@@ -171,7 +173,8 @@ def _touching(p_base: np.ndarray, up: np.ndarray, least_height: float) -> np.nda
     below = centre[..., None] * -normal  # of the centre in the plane
     sides = []
     for a, b in ((0, 1), (1, 2), (2, 0)):
-        turn = np.cross(corners[:, :, b] - corners[:, :, a], below - corners[:, :, a])
+        edge, inwards = corners[:, :, b] - corners[:, :, a], below - corners[:, :, a]
+        turn = np.cross(edge, inwards)
         sides.append(np.einsum("mtj,mtj->mt", turn, normal))
     side = np.stack(sides)
     inside = (side > 0.0).all(axis=0) | (side < 0.0).all(axis=0)

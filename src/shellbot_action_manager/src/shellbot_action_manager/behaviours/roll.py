@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Optional
 
 import numpy as np
@@ -86,7 +87,7 @@ class Roll(OnPath):
     def _limited(self, dt: float, twist: np.ndarray) -> np.ndarray:
         top = self._limits.max_velocity
         goal = np.clip(twist, -top, top)
-        goal[:2] *= min(1.0, top[0] / max(float(np.hypot(*goal[:2])), 1e-9))
+        goal[:2] *= min(1.0, top[0] / max(math.hypot(*goal[:2]), 1e-9))
         if not goal[:2].any():  # brakes at once
             goal[2] = limit_change(self._twist, goal, self._limits.max_acceleration, dt)[2]
             return goal

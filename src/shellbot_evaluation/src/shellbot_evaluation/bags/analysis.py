@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
@@ -59,11 +60,13 @@ class Tracking:
     def row(self) -> Row:
         """Return what the table has of it."""
         worst = int(np.argmax(self.rms))
+        error = self.error
+        rms, greatest = float(np.sqrt(np.nanmean(error**2))), float(np.nanmax(np.abs(error)))
         return {
             "class": self.kind,
             "joints": len(self.names),
-            "rms": float(np.degrees(np.sqrt(np.nanmean(self.error**2)))),
-            "max": float(np.degrees(np.nanmax(np.abs(self.error)))),
+            "rms": math.degrees(rms),
+            "max": math.degrees(greatest),
             "worst": f"{self.names[worst]} ({np.degrees(self.rms[worst]):.2f}°)",
             "delay": 1e3 * self.delay(),
         }
@@ -99,7 +102,8 @@ def latency(data: BagData) -> List[Row]:
     start = data.stamps.get("joint_states")
     ticks = {int(round(1e9 * s)): r for s, r in zip(start.stamp, start.received)} if start else {}
     for name, stamps in data.stamps.items():
-        period = np.diff(np.unique(np.round(stamps.stamp, 9)))
+        times = np.unique(np.round(stamps.stamp, 9))
+        period = times[1:] - times[:-1]
         if not period.size:
             continue
         usual = float(np.median(period))

@@ -118,4 +118,5 @@ def wander(p: Array, d: Array, k: Array, foot: Foot, seconds: float = 3.0, seed:
     """Return the RMS distance of the foot from where it is to be over the second half of a run, m."""
     _, z = simulate(p, d, k, foot, seconds, seed)
     reference = -GRAVITY * foot.mass / foot.ground
-    return np.asarray(np.sqrt(np.mean((z[len(z) // 2 :] - reference) ** 2, axis=0)))
+    error = z[len(z) // 2 :] - reference
+    return np.asarray(np.sqrt(np.mean(error**2, axis=0)))

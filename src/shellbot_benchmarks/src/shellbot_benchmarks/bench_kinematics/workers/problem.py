@@ -64,9 +64,9 @@ def jacobian(base: Row, rows: Sequence[Row], q: np.ndarray) -> np.ndarray:
     frames = [row_transform(base)]
     for row, value in zip(rows, q):
         frames.append(frames[-1] @ row_transform(row, value))
-    tip = frames[-1][:3, 3]
-    columns = [np.concatenate([np.cross(T[:3, 2], tip - T[:3, 3]), T[:3, 2]]) for T in frames[:-1]]
-    return np.array(columns).T
+    axes, origins = np.array(frames[:-1])[:, :3, 2], np.array(frames)[:, :3, 3]
+    arms = origins[-1] - origins[:-1]
+    return np.hstack((np.cross(axes, arms), axes)).T
 
 
 def leg_targets(kind: str, count: int = COUNT) -> np.ndarray:
