@@ -51,9 +51,10 @@ def test_the_second_example_of_the_documentation_walks(tmp_path):
     assert found.verdict == "green" and found.drift_mm < 5.0 and found.margin_mm > 50.0
 
 
-def test_a_shipped_action_that_walks_is_green():
+@pytest.mark.parametrize(("name", "parameters"), [("stroll", {}), ("visit", {"distance": 0.15})])
+def test_shipped_actions_that_walk_are_green(name, parameters):
     """Those on the spot are cheap in every figure; walking is where the torque goes, within the first steps."""
-    assert check_action("visit", {"distance": 0.15}).verdict == "green"
+    assert check_action(name, parameters).verdict == "green"
 
 
 def test_the_centre_of_mass_too_near_to_the_edge_is_red(monkeypatch):
