@@ -162,6 +162,7 @@ class ActionManagerTest(unittest.TestCase):
         self.assertAlmostEqual(float(np.median(steps)), 0.01, delta=1e-6)
         live.until(lambda: "diagnostics action_manager" in live.last, "diagnostics")
         live.until(lambda: "diagnostics odometry" in live.last, "diagnostics of the odometry")
+        live.rest()  # odometry may still be at the standing up
         tree = tf2_ros.Buffer()
         listener = tf2_ros.TransformListener(tree)
         base = tree.lookup_transform("base_footprint", "base_link", rospy.Time(0), rospy.Duration(5.0))
