@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""What the snake's sim.launch makes of its arguments in Gazebo, with a stand-in for gazebo_ros (root conftest.py)."""
+"""What the snake's sim.launch makes of its arguments; in Gazebo with a stand-in for gazebo_ros (root conftest.py)."""
 
 from __future__ import annotations
 
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
+import pytest
 import yaml
+from snake_evaluation.snake_run import Setup
 
 from shellbot_common import package_file
+from shellbot_simulator.core.config import load_config
 
 LAUNCH = str(package_file("snake_bringup", "launch/sim.launch"))
 
 
 def output(environment, *arguments):
-    command = ["roslaunch", *arguments, "teleop:=none", "simulator:=gazebo", "modules:=4"]
+    return roslaunch(environment, *arguments, "simulator:=gazebo", "modules:=4")
+
+
+def roslaunch(environment, *arguments):
+    command = ["roslaunch", *arguments, "teleop:=none"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -33,3 +40,11 @@ def test_friction_reaches_gazebo_and_the_controller_is_that_of_the_modules(with_
     assert {float(element.text) for element in robot.iter("mu1")} == {0.3}
     assert len(values["/snake_controller"]["joints"]) == 4
     assert not [name for name in values if "legs_controller" in name]
+
+
+@pytest.mark.parametrize("modules", [16, 17])
+def test_the_simulator_has_the_settings_of_the_experiments(modules):
+    values = yaml.safe_load(roslaunch(None, "--dump-params", LAUNCH, f"modules:={modules}"))
+    setup = Setup(modules)
+    settings = load_config(values["/simulator/config"])
+    assert settings.replace(friction=setup.friction, timestep=setup.timestep, engine=setup.engine) == setup.simulator

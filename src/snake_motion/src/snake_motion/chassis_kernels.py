@@ -161,7 +161,7 @@ def carried(before: np.ndarray, after: np.ndarray, softness: float, creep: float
 def stand(
     q: np.ndarray,
     length: float,
-    quaternion: np.ndarray,
+    head: np.ndarray,
     corners: np.ndarray,
     softness: float,
     tilt: np.ndarray,
@@ -172,17 +172,8 @@ def stand(
     """Place the body, seen from the head, on the ground: write its corners, settled, and the head (3,), (3, 3) in the
     chassis' frame on the ground; return the chassis' x, y (m), yaw, roll (rad) and up, as of `means`.
 
-    `quaternion` (4,) is that of the head, x, y, z, w, of any length but zero; the others are those of `chain`,
-    `place_corners` and `settle`.
+    The other arguments are those of `chain`, `place_corners` and `settle`.
     """
-    x, y, z, w = quaternion / math.sqrt(np.sum(quaternion**2))
-    head = np.array(
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-    )
     bodies = len(q) + 1
     centre, rotation = np.empty((bodies, 3)), np.empty((bodies, 3, 3))
     chain(q, length, head, centre, rotation)

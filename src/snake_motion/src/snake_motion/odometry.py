@@ -21,6 +21,7 @@ from typing import Dict, Mapping, Optional, Tuple, Union
 import numpy as np
 
 from shellbot_common import GAP, Settings, number, package_file, read_yaml
+from shellbot_common.rotations import rotation_from_quaternion
 from snake_motion.chassis import BodyGeometry
 from snake_motion.chassis_kernels import carried, spread, stand
 from snake_motion.errors import SnakeMotionError
@@ -98,7 +99,7 @@ class SnakeOdometry:
         """
         points, p_head, rotation_head = np.empty_like(self._corners), np.empty(3), np.empty((3, 3))
         x, y, yaw, roll, up = stand(
-            np.ascontiguousarray(q, dtype=float), self._geometry.length, np.ascontiguousarray(orientation, dtype=float),
+            np.ascontiguousarray(q, dtype=float), self._geometry.length, rotation_from_quaternion(orientation),
             self._corners, _SOFTNESS, self._tilt, points, p_head, rotation_head,
         )  # fmt: skip
         if self._points is None or self._time is None:

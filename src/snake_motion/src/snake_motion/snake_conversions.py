@@ -13,6 +13,7 @@ from nav_msgs.msg import Odometry
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import Imu, JointState
 
+from shellbot_common.rotations import is_attitude
 from shellbot_msgs.msg import Mode, Walkspace
 from snake_motion.engine import EngineOutput
 from snake_motion.errors import SnakeMotionError
@@ -29,7 +30,7 @@ _ACCELERATION = 2.0  # of the velocity a second: about a fade from flat to full
 def orientation_of(message: Imu) -> Optional[np.ndarray]:
     """Return the quaternion x, y, z, w, or None of an IMU without one (REP 145) or with nonsense."""
     q = np.array([message.orientation.x, message.orientation.y, message.orientation.z, message.orientation.w])
-    known = message.orientation_covariance[0] != -1.0 and np.all(np.isfinite(q)) and np.linalg.norm(q) > 0.5
+    known = message.orientation_covariance[0] != -1.0 and is_attitude(q)
     return q if known else None
 
 

@@ -75,8 +75,8 @@ def mjcf_text(
     armature = {joint: profile.classes[kind].armature for joint, kind in profile.joints.items()}
     solid = [str(link.get("name")) for link in robot.findall("link") if link.find("collision") is not None]
     bits = collision_bits(solid, profile.excluded_pairs(solid), config.self_collision)
-    root_link = config.root if config.engine == "mujoco" else "base"  # Bullet's joints are at the frames of links
-    tree = BodyTree(robot, contact, bits.of_link, armature, profile.base, root_link)
+    root_kind = config.root if config.engine == "mujoco" else "base"  # Bullet's joints are at the frames of links
+    tree = BodyTree(robot, contact, bits.of_link, armature, profile.base, root_kind)
     trunk = tree.build()
     bodies = {str(body.get("name")): body for body in trunk.iter("body")}
     base = bodies[profile.base.link]
