@@ -165,8 +165,11 @@ class ActionManagerTest(unittest.TestCase):
         live.rest()  # odometry may still be at the standing up
         tree = tf2_ros.Buffer()
         listener = tf2_ros.TransformListener(tree)
-        base = tree.lookup_transform("base_footprint", "base_link", rospy.Time(0), rospy.Duration(5.0))
-        tree.lookup_transform("odom", "base_footprint", rospy.Time(0), rospy.Duration(5.0))
+        # patience by the wall: simulated seconds pass faster than a listener connects
+        live.until(
+            lambda: tree.can_transform("odom", "base_link", rospy.Time(0)), "odom -> base_footprint -> base_link"
+        )
+        base = tree.lookup_transform("base_footprint", "base_link", rospy.Time(0))
         listener.unregister()
         self.assertAlmostEqual(base.transform.translation.z, 0.162, delta=0.006)
 

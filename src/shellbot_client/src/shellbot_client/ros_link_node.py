@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from typing import Mapping, Optional, Sequence, Tuple
+from typing import Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import actionlib
 import rosgraph
@@ -30,7 +30,14 @@ from .pose_conversions import greatest_acceleration, planar_pose, pose_message, 
 _PATIENCE = 10.0  # s of wall clock for a node to answer or to tick
 _SILENT = 5.0  # s of simulated time without feedback, which comes at 10 Hz, after which an action counts as lost
 _ENDED = (GoalStatus.SUCCEEDED, GoalStatus.PREEMPTED, GoalStatus.ABORTED, GoalStatus.REJECTED, GoalStatus.LOST)
+_CONNECTED_WITHIN = (2.0, 4.0, 8.0, 16.0)  # s of wall clock for each try to be heard
 _START = "start the robot first, for example with scripts/sim"
+
+
+class _Commands(NamedTuple):
+    cmd_vel: rospy.Publisher
+    body_pose: rospy.Publisher
+    gait: rospy.Publisher
 
 
 class RosLink:
@@ -57,9 +64,7 @@ class RosLink:
             REST_POSE  # what another operator has commanded stays until a program changes it
         )
         self._progress, self._heard = ActionProgress(), math.nan
-        self._cmd_vel = rospy.Publisher("cmd_vel", TwistMessage, queue_size=1)
-        self._body_pose = rospy.Publisher("body_pose", PoseMessage, queue_size=1)
-        self._gaits = rospy.Publisher("gait", String, queue_size=1, latch=True)
+        self._commands = self._advertise()
         self._action = actionlib.SimpleActionClient("perform_action", PerformActionAction)
         self._subscribers = [
             rospy.Subscriber("mode", Mode, self._on_mode, queue_size=10),
@@ -67,12 +72,9 @@ class RosLink:
             rospy.Subscriber("odom", Odometry, self._on_odom, queue_size=1, tcp_nodelay=True),
             rospy.Subscriber("joint_states", JointState, self._on_tick, queue_size=1, tcp_nodelay=True),
         ]
-        end = time.monotonic() + _PATIENCE
-        while not (self._cmd_vel.get_num_connections() and self._body_pose.get_num_connections()):
-            if time.monotonic() > end:
-                self.close()
-                raise MissionFailed(f"nobody listens to {rospy.resolve_name('cmd_vel')}; {_START}")
-            time.sleep(0.02)
+        if not any(self._connected(seconds) for seconds in _CONNECTED_WITHIN):
+            self.close()
+            raise MissionFailed(f"no node subscribes to {rospy.resolve_name('cmd_vel')}; {_START}")
         self.tick()
 
     def observe(self) -> Observation:
@@ -102,10 +104,10 @@ class RosLink:
 
     def command(self, twist: Twist, body_pose: BodyPose) -> None:
         """Command a velocity (m/s, m/s, rad/s) and a body pose (m, rad from the rest pose)."""
-        self._cmd_vel.publish(twist_message(twist))
+        self._commands.cmd_vel.publish(twist_message(twist))
         if body_pose != self._commanded:
             self._commanded = body_pose
-            self._body_pose.publish(pose_message(body_pose))
+            self._commands.body_pose.publish(pose_message(body_pose))
 
     def renew_body_pose(self) -> None:
         """Let the next command send its body pose whatever was sent before."""
@@ -122,7 +124,7 @@ class RosLink:
 
     def set_gait(self, name: str) -> None:
         """Command a gait by its name."""
-        self._gaits.publish(name)
+        self._commands.gait.publish(name)
 
     @property
     def gait(self) -> str:
@@ -179,8 +181,29 @@ class RosLink:
         """Leave the topics; the node itself lives as long as the process."""
         for subscriber in self._subscribers:
             subscriber.unregister()
-        for publisher in (self._cmd_vel, self._body_pose, self._gaits):
+        for publisher in self._commands:
             publisher.unregister()
+
+    @staticmethod
+    def _advertise() -> _Commands:
+        return _Commands(
+            rospy.Publisher("cmd_vel", TwistMessage, queue_size=1),
+            rospy.Publisher("body_pose", PoseMessage, queue_size=1),
+            rospy.Publisher("gait", String, queue_size=1, latch=True),
+        )
+
+    def _connected(self, seconds: float) -> bool:
+        end = time.monotonic() + seconds
+        while not all(publisher.get_num_connections() for publisher in self._commands):
+            if time.monotonic() > end:
+                # rospy's subscriber stays away for good if its callback was still at work on a message of an earlier
+                # publisher of this process when this one was announced; so announce anew
+                for publisher in self._commands:
+                    publisher.unregister()
+                self._commands = self._advertise()
+                return False
+            time.sleep(0.02)
+        return True
 
     def _call(self, service: str) -> None:
         try:

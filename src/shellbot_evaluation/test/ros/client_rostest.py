@@ -60,6 +60,19 @@ class ClientLive(unittest.TestCase):
             another.body()
         self.assertAlmostEqual(self.height(), level, delta=0.006)
 
+    def test_1_a_robot_still_at_work_on_the_last_message_is_reached_again(self):
+        env = {**os.environ, "ROS_NAMESPACE": "/slow"}
+        here = os.path.dirname(os.path.abspath(__file__))
+        with subprocess.Popen([sys.executable, f"{here}/slow_robot.py"], env=env) as robot:
+            program = (
+                "from shellbot_client.ros_link_node import RosLink; from shellbot_client.mission import REST_POSE\n"
+                "link = RosLink(); link.command((0.0, 0.0, 0.0), REST_POSE); link.tick(); link.close(); RosLink()"
+            )
+            try:
+                subprocess.run([sys.executable, "-c", program], env=env, timeout=PATIENCE, check=True)
+            finally:
+                robot.terminate()
+
     def test_2_refusals_are_the_robots_own(self):
         with Shellbot() as robot:
             for call, text in (
