@@ -60,6 +60,19 @@ def test_errors_of_the_joints_zeros_a_slope_and_slippery_ground_do_not_tip_it():
         assert deep < 1.0
 
 
+def test_rough_ground_does_not_jam_the_legs_while_they_open():
+    chain = Chain(seed=303, friction=0.91, mass_scale=0.95, slope_deg=0.7, slope_azimuth_deg=36.0, joint_offset_deg=1.0)
+    chain.stand_up()
+    go(chain, "shell")
+    chain.request_mode("hexapod")
+    femurs = [chain.joint_names.index(f"lower_{k}_femur") for k in range(1, 7)]
+    jammed = 0
+    while chain.mode != "hexapod":
+        state = chain.tick()
+        jammed += bool(np.all(np.abs(state.effort[femurs]) > 0.99 * chain.limits.effort[femurs]))
+        assert jammed < 10  # 120 ticks when a tibia may open ahead of its femur
+
+
 def test_turned_round_on_the_gores_it_goes_back_to_its_feet():
     chain = Chain(seed=0)
     chain.stand_up()

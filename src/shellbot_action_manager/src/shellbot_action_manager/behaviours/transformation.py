@@ -10,7 +10,7 @@ import numpy as np
 from shellbot_action_manager.behaviours.protocol import State
 from shellbot_action_manager.body.geometry import RobotGeometry
 from shellbot_action_manager.body.legs import LowerCommand, limb_commands, lower_command, upper_joints
-from shellbot_action_manager.body.levelling import Levelling, opened
+from shellbot_action_manager.body.levelling import TIBIA_PER_FEMUR, Levelling, opened
 from shellbot_action_manager.body.limbs import LimbCommand, LimbCommands
 from shellbot_action_manager.body.transform_path import TransformConfig, TransformPath
 from shellbot_action_manager.body.unhook import Unhook
@@ -192,9 +192,20 @@ class Transformation:
         self._catch_up(dt)
         self._level(dt, state, not lying)
         posture = self._posture()
+        if direction < 0 and self.on_pole:
+            self._hold_back_tibias(posture, state)
         # lower gores may bear the robot here, and hook at a folded fan only
         self.unhook(dt, posture, state, ("upper",))
         return limb_commands(LowerCommand(posture[:, :4], None), posture[:, 4:], None)
+
+    def _hold_back_tibias(self, posture: np.ndarray, state: State) -> None:
+        """Let no tibia of a posture (6, 6) open ahead of its own femur.
+
+        On rough ground friction holds the femurs back and pushes the tibias on. A tibia that is ahead of its femur jams
+        behind the folded fan of the next leg: the servos push against each other, with all their torque.
+        """
+        femur = state.q[self._geometry.limbs["lower"].columns[:, -2, 0]]
+        posture[:, 3] -= TIBIA_PER_FEMUR * np.maximum(femur - posture[:, 2], 0.0)
 
     def unhook(self, dt: float, posture: np.ndarray, state: State, kinds: Tuple[str, ...]) -> None:
         """Free the gores of a posture (6, 6) that have hooked on their way in, of the kinds lower and upper."""

@@ -10,6 +10,7 @@ import numpy as np
 from shellbot_action_manager.body.transform_path import LevellingConfig
 from shellbot_common.rotations import up_from_quaternion
 
+TIBIA_PER_FEMUR = 0.5  # of a leg that opens, the tibia the other way: it stays on its pole end
 _AZIMUTH = np.arange(6) * np.pi / 3.0  # of the legs, (6,) rad
 
 
@@ -90,5 +91,5 @@ def opened(lower: np.ndarray, offset: np.ndarray) -> np.ndarray:
     """Return joints (6, 4) with each leg opened by its offset (6,), rad."""
     changed = lower.copy()
     changed[:, 2] -= offset
-    changed[:, 3] += 0.5 * offset
+    changed[:, 3] += TIBIA_PER_FEMUR * offset
     return changed
