@@ -24,7 +24,19 @@ from std_srvs.srv import Trigger
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from node_bench import LARGEST_STEP, MAP, MIDDLE, NAMES, Driver, ServoChain, Witness, call, insist, port_name, wait_until
+from node_bench import (
+    LARGEST_STEP,
+    MAP,
+    MIDDLE,
+    NAMES,
+    Driver,
+    ServoChain,
+    Witness,
+    call,
+    insist,
+    port_name,
+    wait_until,
+)
 
 from shellbot_control import Gains, GainTable
 from shellbot_description import JOINT_CLASSES
