@@ -61,7 +61,7 @@ class RobotTest(unittest.TestCase):
         ]
         endpoints = (cls.publisher, *cls.subscribers)
         cls.wait(lambda: all(e.get_num_connections() for e in endpoints), "all topics", poll=True)
-        # After them: rospy has one connection per topic, with the queue of whoever was first; the link has room for one.
+        # After them: rospy has one connection per topic, with the first one's queue, and the link has room for one.
         config = TeleopConfig.load(package_file("shellbot_teleop", "config/teleop.yaml"))
         cls.link = RosLink("robot_rostest", config, cls.monitor, lambda _event: None)  # of the operator's window
         cls.link.start()
