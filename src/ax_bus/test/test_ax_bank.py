@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ax_bus import Bus, Timeouts
+from ax_bus import Bus, Timeouts, protocol
 from ax_bus.protocol import ErrorFlags
 from ax_bus.registers import AX_12A, AX_18A, RAD_PER_STEP
 from ax_emulator import Battery, CoupledChain, EmulatedServo, MotorBank, VirtualPort, World, equal_servos
@@ -149,6 +149,17 @@ def test_bytes_and_physics_happen_in_the_order_of_their_times():
     bus.write(1, 30, (700).to_bytes(2, "little"), acknowledged=False)
     port.sleep(0.0021)
     assert world.seen == [512, 700, 700]
+
+
+def test_physics_that_is_behind_leaves_the_servos_time_to_answer():
+    servos = equal_servos([1])
+    world = Recorder(servos[0])
+    chain = CoupledChain(servos, world)
+    chain.is_paced, chain.most_steps = True, 1
+    chain.transmit(1.0, protocol.ping(1))
+    chain.advance(1.01)
+    assert world.steps == 1 and chain.next_time() < 1.01, "of a thousand that are due"
+    assert chain.take(1.01)
 
 
 def test_a_paced_chain_wakes_up_for_physics():

@@ -83,6 +83,17 @@ def test_a_parent_that_does_not_read_does_not_stop_the_servos():
         server.close()
 
 
+def test_servos_answer_where_physics_is_slower_than_real_time():
+    server = RobotServer(ServerSettings(EmulatedRobotConfig("full", seed=None, timestep=2e-4)))
+    try:
+        with SerialPort(server.port, 1_000_000, direction("auto")) as port:
+            bus = Bus(port, PATIENT)
+            for _ in range(100):
+                until(lambda: bus.read(3, 36, 8, retries=3))
+    finally:
+        server.close()
+
+
 def test_what_cannot_start_says_why(tmp_path):
     taken = tmp_path / "servos"
     taken.write_text("mine")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, Iterable, Optional
 
@@ -38,20 +39,31 @@ class CoupledChain(EmulatedChain):
         The physics.
     **options
         As of `EmulatedChain`.
+
+    Attributes
+    ----------
+    is_paced : bool
+        Whether the clock comes by itself (real time): then steps are events to wake up for.
+    most_steps : float
+        Steps in one `advance`; what is due beyond them stays so. In real time, physics that is slower than its clock
+        would otherwise leave the servos no time to answer.
     """
 
     def __init__(self, servos: Iterable[EmulatedServo], world: World, **options: Any) -> None:
         super().__init__(servos, **options)
         self.world = world
-        self.is_paced = False  # whether the clock comes by itself (real time): then steps are events to wake up for
+        self.is_paced = False
+        self.most_steps = math.inf
 
     def advance(self, time: float) -> None:
         """Let bytes and physics happen in the order of their times until ``time``, s."""
         if self.is_paced:
             self.world.catch_up(time)
-        while self.world.next_time <= time:
+        steps = 0
+        while self.world.next_time <= time and steps < self.most_steps:
             super().advance(self.world.next_time)
             self.world.step()
+            steps += 1
         super().advance(time)
 
     def next_time(self) -> Optional[float]:

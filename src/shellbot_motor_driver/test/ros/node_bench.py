@@ -191,6 +191,21 @@ def call(name, *content):
     return answer.success, answer.message
 
 
+def insist(name, *content, seconds=60.0):
+    """Call a service of the driver until it succeeds, as an operator does; return its message.
+
+    A starved emulated chain answers too late to confirm at once that its torque is off, or to be re-armed.
+    """
+    answers = []
+
+    def succeeds():
+        answers.append(call(name, *content))
+        return answers[-1][0]
+
+    wait_until(succeeds, seconds, lambda: f"{name} succeeds: {answers[-1][1]}")
+    return answers[-1][1]
+
+
 def port_name(folder):
     """A link for the chain's pty."""
     return Path(folder) / "servos"
@@ -206,6 +221,7 @@ __all__ = [
     "ServoChain",
     "Witness",
     "call",
+    "insist",
     "port_name",
     "wait_until",
 ]

@@ -34,7 +34,7 @@ class SnakeOnServosTest(LatestTopics, unittest.TestCase):
     def x(self):
         return self.latest["ground_truth/odom"].pose.pose.position.x
 
-    def go_on_after_a_stop(self):
+    def go_on_after_a_stop(self, gait="straight 1"):
         """Do as the operator does: on a busy machine a joint may be late long enough for the snake to stop flat, and a
         servo may miss so many replies that the driver stops all until it is re-armed.
         """
@@ -44,7 +44,7 @@ class SnakeOnServosTest(LatestTopics, unittest.TestCase):
         elif mode.name == "straighten":
             rospy.ServiceProxy("request_mode", RequestMode)("go")
         if mode.name == "straighten" or (mode.name, mode.text) == ("go", "ready"):
-            self.gait.publish("straight 1")
+            self.gait.publish(gait)
 
     def test_1_it_crawls_on_the_bus(self):
         names = tuple(f"module_{k:02d}_{'pitch' if k % 2 else 'yaw'}" for k in range(1, 17))
@@ -53,13 +53,14 @@ class SnakeOnServosTest(LatestTopics, unittest.TestCase):
         self.wait(lambda: self.x() - begin > 0.2, "three steps", self.go_on_after_a_stop)
 
     def test_2_emergency_stop_and_rearm(self):
-        self.assertTrue(rospy.ServiceProxy("emergency_stop", Trigger)().success)
+        stop, rearm = (rospy.ServiceProxy(name, Trigger) for name in ("emergency_stop", "rearm"))
+        self.wait(lambda: stop().success, "torque off is confirmed")  # on a busy machine too late for one call
         self.wait(lambda: self.latest["stopped"].data and self.latest["mode"].name == "stopped", "stopped")
-        self.assertTrue(rospy.ServiceProxy("rearm", Trigger)().success)
+        self.wait(lambda: rearm().success, "re-armed")
         self.wait(lambda: self.latest["mode"].name == "go", "ready again")  # before, gaits are refused
         self.gait.publish("straight -1")
         begin = self.x()
-        self.wait(lambda: begin - self.x() > 0.1, "steps backwards")
+        self.wait(lambda: begin - self.x() > 0.1, "steps backwards", lambda: self.go_on_after_a_stop("straight -1"))
 
 
 if __name__ == "__main__":
