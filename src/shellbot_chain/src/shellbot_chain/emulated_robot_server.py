@@ -166,8 +166,6 @@ def serve(connection: Connection, settings: ServerSettings) -> None:
     robot.on_tick = talk.tick
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, _NICE)
-        os.setsid()  # where the kernel shares processors among sessions, it ranks only within its own
-        Path("/proc/self/autogroup").write_text(f"{_NICE}\n", encoding="ascii")
     # a pause of the garbage collector would be a late reply; nothing here makes cycles in the loop
     gc.collect()
     gc.freeze()
