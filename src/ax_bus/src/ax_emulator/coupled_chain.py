@@ -43,10 +43,10 @@ class CoupledChain(EmulatedChain):
     Attributes
     ----------
     is_paced : bool
-        Whether the clock comes by itself (real time): then steps are events to wake up for.
+        Whether it runs in real time: physics steps are then events to wake up for.
     most_steps : float
-        Steps in one `advance`; what is due beyond them stays so. In real time, physics that is slower than its clock
-        would otherwise leave the servos no time to answer.
+        Greatest number of physics steps in one `advance`; further ones stay due. In real time, physics that is slower
+        than its clock would otherwise leave the servos no time to answer.
     """
 
     def __init__(self, servos: Iterable[EmulatedServo], world: World, **options: Any) -> None:

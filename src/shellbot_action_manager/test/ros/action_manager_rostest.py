@@ -165,7 +165,7 @@ class ActionManagerTest(unittest.TestCase):
         live.rest()  # odometry may still be at the standing up
         tree = tf2_ros.Buffer()
         listener = tf2_ros.TransformListener(tree)
-        # patience by the wall: simulated seconds pass faster than a listener connects
+        # by the wall clock: simulated seconds pass faster than a listener connects
         live.until(
             lambda: tree.can_transform("odom", "base_link", rospy.Time(0)), "odom -> base_footprint -> base_link"
         )

@@ -30,7 +30,7 @@ from .pose_conversions import greatest_acceleration, planar_pose, pose_message, 
 _PATIENCE = 10.0  # s of wall clock for a node to answer or to tick
 _SILENT = 5.0  # s of simulated time without feedback, which comes at 10 Hz, after which an action counts as lost
 _ENDED = (GoalStatus.SUCCEEDED, GoalStatus.PREEMPTED, GoalStatus.ABORTED, GoalStatus.REJECTED, GoalStatus.LOST)
-_CONNECTED_WITHIN = (2.0, 4.0, 8.0, 16.0)  # s of wall clock for each try to be heard
+_CONNECTED_WITHIN = (2.0, 4.0, 8.0, 16.0)  # s of wall clock for each try to connect
 _START = "start the robot first, for example with scripts/sim"
 
 
@@ -72,9 +72,7 @@ class RosLink:
             rospy.Subscriber("odom", Odometry, self._on_odom, queue_size=1, tcp_nodelay=True),
             rospy.Subscriber("joint_states", JointState, self._on_tick, queue_size=1, tcp_nodelay=True),
         ]
-        if not any(self._connected(seconds) for seconds in _CONNECTED_WITHIN):
-            self.close()
-            raise MissionFailed(f"no node subscribes to {rospy.resolve_name('cmd_vel')}; {_START}")
+        self._connect()
         self.tick()
 
     def observe(self) -> Observation:
@@ -192,18 +190,20 @@ class RosLink:
             rospy.Publisher("gait", String, queue_size=1, latch=True),
         )
 
-    def _connected(self, seconds: float) -> bool:
-        end = time.monotonic() + seconds
-        while not all(publisher.get_num_connections() for publisher in self._commands):
-            if time.monotonic() > end:
-                # rospy's subscriber stays away for good if its callback was still at work on a message of an earlier
-                # publisher of this process when this one was announced; so announce anew
-                for publisher in self._commands:
-                    publisher.unregister()
-                self._commands = self._advertise()
-                return False
-            time.sleep(0.02)
-        return True
+    def _connect(self) -> None:
+        for seconds in _CONNECTED_WITHIN:
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                if all(publisher.get_num_connections() for publisher in self._commands):
+                    return
+                time.sleep(0.02)
+            # rospy's subscriber never connects if its callback was still processing a message of a previous publisher
+            # of this process when these were advertised
+            for publisher in self._commands:
+                publisher.unregister()
+            self._commands = self._advertise()
+        self.close()
+        raise MissionFailed(f"no node subscribes to {rospy.resolve_name('cmd_vel')}; {_START}")
 
     def _call(self, service: str) -> None:
         try:

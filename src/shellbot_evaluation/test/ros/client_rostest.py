@@ -61,7 +61,7 @@ class ClientLive(unittest.TestCase):
             another.body()
         self.assertAlmostEqual(self.height(), level, delta=0.006)
 
-    def test_1_a_robot_still_at_work_on_the_last_message_is_reached_again(self):
+    def test_1_a_second_client_connects_while_the_robot_processes_a_command(self):
         env = {**os.environ, "ROS_NAMESPACE": "/slow"}
         here = os.path.dirname(os.path.abspath(__file__))
         with subprocess.Popen([sys.executable, f"{here}/slow_robot.py"], env=env) as robot:

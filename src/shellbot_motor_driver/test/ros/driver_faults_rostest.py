@@ -21,7 +21,18 @@ from shellbot_description import JOINT_CLASSES
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from node_bench import LARGEST_STEP, MAP, MIDDLE, Driver, ServoChain, Witness, call, insist, port_name, wait_until
+from node_bench import (
+    LARGEST_STEP,
+    MAP,
+    MIDDLE,
+    Driver,
+    ServoChain,
+    Witness,
+    call,
+    call_until_success,
+    port_name,
+    wait_until,
+)
 
 OTHER = MIDDLE + np.where(np.arange(24) % 4 == 1, 0.3, 0.0)
 
@@ -66,7 +77,7 @@ class FaultsTest(unittest.TestCase):
         start = time.monotonic()
         wait_until(lambda: w.stopped[-1] is True, 60, "who walks is told")
         wait_until(lambda: w.diagnostics["bus"].level == 2, 60, lambda: w.diagnostics["bus"].message)
-        insist("rearm")
+        call_until_success("rearm")
         print(f"port back {time.monotonic() - start - 1.0:.2f} s after it was plugged in again")
         wait_until(lambda: w.stopped[-1] is False, 60, "armed")
         w.arrive(OTHER)
@@ -111,7 +122,7 @@ class FaultsTest(unittest.TestCase):
     def test_4_an_emergency_stop_and_limpness_outlive_a_crash(self):
         w = self.witness
         for request, content, back in (("emergency_stop", (), "rearm"), ("torque", (False,), "torque")):
-            insist(request, *content)
+            call_until_success(request, *content)
             wait_until(lambda: self.registers("torque_enable") == {0}, 60, "limp")
             self.driver.kill()
             w.forget()
@@ -124,25 +135,25 @@ class FaultsTest(unittest.TestCase):
             time.sleep(1.5)
             self.assertEqual(self.registers("torque_enable"), {0}, f"{request} was forgotten")
             self.assertTrue(w.stopped[-1])
-            insist(back, *((True,) if back == "torque" else ()))
+            call_until_success(back, *((True,) if back == "torque" else ()))
             wait_until(lambda: self.registers("torque_enable") == {1}, 60, "torque")
             w.arrive(OTHER)
 
     def test_4_an_emergency_stop_and_limpness_outlive_the_bus_process(self):
         w = self.witness
         for request, content, back in (("emergency_stop", (), "rearm"), ("torque", (False,), "torque")):
-            insist(request, *content)
+            call_until_success(request, *content)
             wait_until(lambda: self.registers("torque_enable") == {0}, 60, "limp")
             self.kill_bus_process()
             self.assertEqual(self.registers("torque_enable"), {0}, f"{request} was forgotten")
             self.assertTrue(w.stopped[-1])
-            insist(back, *((True,) if back == "torque" else ()))
+            call_until_success(back, *((True,) if back == "torque" else ()))
             wait_until(lambda: self.registers("torque_enable") == {1}, 60, "torque")
             w.arrive(OTHER)
 
     def test_4_an_emergency_stop_without_a_bus_process_is_not_forgotten(self):
         w = self.witness
-        self.kill_bus_process(meanwhile=lambda: insist("emergency_stop"))
+        self.kill_bus_process(meanwhile=lambda: call_until_success("emergency_stop"))
         wait_until(lambda: self.registers("torque_enable") == {0}, 60, "limp")
         wait_until(lambda: w.stopped[-1] is True, 60, "who walks is told")
         w.free(OTHER)

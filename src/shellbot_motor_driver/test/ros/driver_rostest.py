@@ -33,7 +33,7 @@ from node_bench import (
     ServoChain,
     Witness,
     call,
-    insist,
+    call_until_success,
     port_name,
     wait_until,
 )
@@ -162,7 +162,7 @@ class DriverTest(unittest.TestCase):
             w.stopped.clear()
             start = time.monotonic()
             if use == "service":
-                text = insist("emergency_stop")
+                text = call_until_success("emergency_stop")
                 self.assertTrue("rearm" in text and "all 19 servos" in text, text)
             else:
                 wait_until(w.stop_topic.get_num_connections, 60, "topic")
@@ -178,7 +178,7 @@ class DriverTest(unittest.TestCase):
             success, text = call("torque", True)
             self.assertFalse(success)
             self.assertIn("rearm", text)
-            insist("rearm")
+            call_until_success("rearm")
             wait_until(lambda: w.stopped[-1] is False, 60, "armed")
             w.arrive(OTHER)
             w.arrive(MIDDLE)
@@ -188,10 +188,10 @@ class DriverTest(unittest.TestCase):
 
     def test_08_torque_off_and_on(self):
         w = self.witness
-        insist("torque", False)
+        call_until_success("torque", False)
         wait_until(lambda: set(self.chain.registers("torque_enable").values()) == {0}, 60, "limp")
         wait_until(lambda: w.stopped[-1] is True, 60, "who walks is told")
-        insist("torque", True)
+        call_until_success("torque", True)
         wait_until(lambda: set(self.chain.registers("torque_enable").values()) == {1}, 60, "torque")
         wait_until(lambda: w.stopped[-1] is False, 60, lambda: f"free: {w.status}")
         w.arrive(OTHER)

@@ -191,7 +191,7 @@ def call(name, *content):
     return answer.success, answer.message
 
 
-def insist(name, *content, seconds=60.0):
+def call_until_success(name, *content, seconds=60.0):
     """Call a service of the driver until it succeeds, as an operator does; return its message.
 
     A starved emulated chain answers too late to confirm at once that its torque is off, or to be re-armed.
@@ -221,7 +221,7 @@ __all__ = [
     "ServoChain",
     "Witness",
     "call",
-    "insist",
+    "call_until_success",
     "port_name",
     "wait_until",
 ]
