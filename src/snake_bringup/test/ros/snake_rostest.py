@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 import unittest
 
 import rospy
@@ -101,6 +103,16 @@ class SnakeTest(LatestTopics, unittest.TestCase):
         self.assertTrue(rearm().success)
         self.wait(lambda: self.latest["mode"].name == "go", "armed again")
         self.wait(lambda: max(map(abs, self.latest["joint_states"].position)) < 0.1, "straight again")
+
+    def test_5_a_gait_is_compared_with_the_one_in_a_process(self):
+        """By the command of docs/validation.md; afterwards the robot lies still."""
+        command = [sys.executable, "-m", "snake_evaluation.running_node", "--gait", "straight"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        running, embedded = (float(cell.split(",")[0]) for cell in done.stdout.splitlines()[2].split("|")[2:4])
+        self.assertTrue(60.0 < embedded < 75.0, done.stdout)
+        self.assertAlmostEqual(running, embedded, delta=5.0)
+        self.wait(lambda: self.step() == "still +1", "the robot lies still")
 
 
 if __name__ == "__main__":

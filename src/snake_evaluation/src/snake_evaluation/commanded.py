@@ -17,6 +17,7 @@ from .snake_run import Setup, SnakeRun
 
 COMMANDS = 7  # of one seed
 _CYCLES = 4
+BEGIN = 2.0  # s, until a family has faded in
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,20 @@ def run_commands(argument: Tuple[Setup, Any]) -> List[Commanded]:
 def _drive(run: SnakeRun, name: str, twist: np.ndarray) -> Commanded:
     target, velocity = run.core.drive.target(twist.tolist())
     kind, setup, engine = family(name), run.setup, run.core.engine
+    step = driven_step(run, twist, _CYCLES)
+    if engine.active is None or target is None or engine.active.name != name:
+        raise EvaluationError(f"cmd_vel {twist.tolist()} led to {engine.active}, not to {name}")
+    expected = velocity * PERIOD
+    factor = math.degrees(1.0) if kind.axis == 2 else 1e3
+    across = 1e3 * (step[1 - kind.axis] if kind.axis < 2 else float(np.hypot(*step[:2])))
+    return Commanded(
+        name, setup.friction, setup.seed or 0, factor * twist[kind.axis] * PERIOD, math.degrees(expected[2]),
+        factor * (step[kind.axis] - twist[kind.axis] * PERIOD), math.degrees(step[2] - twist[2] * PERIOD), across,
+    )  # fmt: skip
+
+
+def driven_step(run: SnakeRun, twist: np.ndarray, cycles: int) -> np.ndarray:
+    """Return the mean step a cycle under a twist (3,), m/s and rad/s, after it has begun: m, m, rad."""
 
     def drive(seconds: float) -> None:
         for _ in range(round(seconds / 0.1)):
@@ -90,18 +105,9 @@ def _drive(run: SnakeRun, name: str, twist: np.ndarray) -> Commanded:
             run.run(0.1)
 
     run.run(0.1)
-    drive(2.0)
-    if engine.active is None or target is None or engine.active.name != name:
-        raise EvaluationError(f"cmd_vel {twist.tolist()} led to {engine.active}, not to {name}")
-    drive(WARM_UP * PERIOD)
+    drive(BEGIN + WARM_UP * PERIOD)
     places = [run.truth]
-    for _ in range(_CYCLES):
+    for _ in range(cycles):
         drive(PERIOD)
         places.append(run.truth)
-    step, expected = steps_of(places).mean(axis=0), velocity * PERIOD
-    factor = math.degrees(1.0) if kind.axis == 2 else 1e3
-    across = 1e3 * (step[1 - kind.axis] if kind.axis < 2 else float(np.hypot(*step[:2])))
-    return Commanded(
-        name, setup.friction, setup.seed or 0, factor * twist[kind.axis] * PERIOD, math.degrees(expected[2]),
-        factor * (step[kind.axis] - twist[kind.axis] * PERIOD), math.degrees(step[2] - twist[2] * PERIOD), across,
-    )  # fmt: skip
+    return np.asarray(steps_of(places).mean(axis=0))

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Gaits and velocities of the snake that runs over ROS, such as in Gazebo, beside those of one in this process."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Dict, List, Sequence, Tuple
+
+import numpy as np
+from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
+from snake_motion.families import PERIOD
+from snake_motion.gait_table import GaitRow, load_rows
+
+from shellbot_common.rotations import rotation_from_quaternion
+from shellbot_evaluation.tables import markdown_table
+
+from .commanded import driven_step
+from .cycles import request_cycles, steps_of
+from .snake_run import SnakeRun, Truth
+
+CYCLES = 6  # that count
+
+
+@dataclass(frozen=True)
+class Case:
+    """A gait of the table with direction +1, or else a velocity by `cmd_vel`."""
+
+    gait: str = ""
+    twist: Tuple[float, float, float] = (0.0, 0.0, 0.0)  #: Ahead, left, turning, m/s and rad/s
+
+    @property
+    def name(self) -> str:
+        """The row's first column."""
+        ahead, left, turn = self.twist
+        return self.gait or f"`cmd_vel` {ahead:g}, {left:g} m/s, {turn:g} rad/s"
+
+    def period(self, run: SnakeRun) -> float:
+        """Return the duration of a cycle, s."""
+        return run.core.engine.gaits.shapes[self.gait].period if self.gait else PERIOD
+
+
+VELOCITIES = (
+    Case(twist=(0.1, 0.0, 0.0)), Case(twist=(0.0, 0.1, 0.0)), Case(twist=(0.0, -0.2, 0.0)), Case(twist=(0.0, 0.0, 0.5)),
+)  # fmt: skip
+GAITS = tuple(Case(gait) for gait, row in load_rows().items() if row != GaitRow())  # without the one that lies still
+
+
+class Track:
+    """Joint angles and poses of the head over time.
+
+    Parameters
+    ----------
+    geometry : BodyGeometry
+        Sizes of the robot.
+    """
+
+    def __init__(self, geometry: BodyGeometry) -> None:
+        self._geometry = geometry
+        self.joints: List[Tuple[float, Sequence[float]]] = []  #: Stamp, s, and angles from head to tail, rad
+        self.poses: List[Tuple[float, Sequence[float], Sequence[float]]] = []  #: Stamp, place, m, and quaternion
+
+    @property
+    def time(self) -> float:
+        """Newest stamp, s; of a track that has begun."""
+        return self.poses[-1][0]
+
+    def truth(self, time: float) -> Truth:
+        """Return the virtual chassis at the pose and the joints that are next to a time, s."""
+        _, place, quaternion = min(self.poses, key=lambda pose: abs(pose[0] - time))
+        _, q = min(self.joints, key=lambda joints: abs(joints[0] - time))
+        bodies = body_poses(np.array(q), self._geometry, rotation_from_quaternion(np.array(quaternion)))
+        x, y, _, yaw, roll, up = chassis_of(bodies)
+        return Truth(x + place[0], y + place[1], yaw, roll, up)
+
+    def step(self, begin: float, period: float) -> np.ndarray:
+        """Return the mean step of `CYCLES` cycles from a time on, s: forward, left, m, and turning, rad."""
+        return np.asarray(steps_of([self.truth(begin + k * period) for k in range(CYCLES + 1)]).mean(axis=0))
+
+
+def embedded_step(case: Case, run: SnakeRun) -> np.ndarray:
+    """Return the same of a robot in this process."""
+    if not case.gait:
+        return driven_step(run, np.array(case.twist), CYCLES)
+    found = request_cycles(run, case.gait, 1, CYCLES)
+    return np.array([1e-3 * found.forward_mm, 1e-3 * found.left_mm, math.radians(found.yaw_deg)])
+
+
+def row(case: Case, running: np.ndarray, embedded: np.ndarray) -> Dict[str, str]:
+    """Return a row of the table from the steps (3,) of both robots."""
+
+    def text(step: np.ndarray) -> str:
+        return f"{1e3 * step[0]:.0f}, {1e3 * step[1]:.0f} mm, {math.degrees(step[2]):.1f}°"
+
+    return {"case": case.name, "running": text(running), "embedded": text(embedded)}
+
+
+def table(rows: Sequence[Dict[str, str]]) -> str:
+    """Return the rows as Markdown."""
+    heads = {
+        "case": "gait",
+        "running": "robot over ROS: forward, left, turned a cycle",
+        "embedded": "embedded simulator in one process",
+    }
+    return markdown_table(rows, heads)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The snake that runs over ROS beside one in this process: what counts as a step, and what is refused."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from snake_evaluation.commanded import driven_step
+from snake_evaluation.running import CYCLES, GAITS, VELOCITIES, Case, Track, embedded_step, row, table
+from snake_evaluation.snake_run import Setup, SnakeRun
+from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
+
+GEOMETRY = BodyGeometry(4, 0.072, 0.052, 0.052)
+
+
+def test_a_step_is_the_mean_of_the_cycles_in_the_axes_of_each():
+    """A straight body that goes 0.1 m ahead and turns by 0.2 rad a cycle, from a heading of 1 rad on."""
+    track, period = Track(GEOMETRY), 1.0
+    x, y, yaw = 3.0, -2.0, 1.0
+    ahead = -chassis_of(body_poses(np.zeros(4), GEOMETRY)).x  # of the head
+    for k in range(CYCLES + 1):
+        head = x + ahead * math.cos(yaw), y + ahead * math.sin(yaw), 0.026
+        track.poses.append((10.0 + k * period, head, (0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw))))
+        track.joints.append((10.001 + k * period, [0.0] * 4))
+        x, y, yaw = x + 0.1 * math.cos(yaw), y + 0.1 * math.sin(yaw), yaw + 0.2
+    assert track.time == 10.0 + CYCLES
+    assert track.step(10.0, period) == pytest.approx([0.1, 0.0, 0.2])
+
+
+def test_a_track_of_the_simulator_has_the_truth_of_the_simulator():
+    run = SnakeRun(Setup())
+    track = Track(run.geometry)
+
+    def observe():
+        state = run.simulator.state()
+        track.poses.append((state.time, tuple(state.p_world_base), tuple(state.quat_world_base)))
+        track.joints.append((state.time, tuple(state.q)))
+
+    run.observer = observe
+    begin = run.simulator.time + 0.1 + 4.0  # begins, and two cycles
+    step = driven_step(run, np.array([0.05, 0.0, 0.0]), CYCLES)
+    assert step[0] > 0.02
+    assert track.step(begin, 1.0) == pytest.approx(step, abs=1e-9)
+
+
+def test_every_gait_and_all_families_of_velocities_are_compared():
+    run = SnakeRun(Setup())
+    families = set()
+    assert {case.gait for case in GAITS} == set(run.core.engine.gaits.shapes) - {"still"}
+    for case in VELOCITIES:
+        target, _ = run.core.drive.target(list(case.twist))
+        assert case.period(run) == target.shape.period
+        families.add(target.name)
+    assert families == set(run.core.drive.maps)
+
+
+def test_a_gait_here_is_that_of_the_experiment():
+    run = SnakeRun(Setup(modules=8))
+    step = embedded_step(Case("straight"), run)
+    assert 0.04 < step[0] < 0.08 and abs(step[1]) < 2e-3
+    assert run.simulator.time == pytest.approx(0.1 + 2.0 + CYCLES + run.core.engine.active.shape.period, abs=2.0)
+    line = row(Case("straight"), step, np.array([0.0581, -0.0004, math.radians(2.04)]))
+    assert line["embedded"] == "58, -0 mm, 2.0°" and "straight" in table([line])
+
+
+def ended(*arguments):
+    command = [sys.executable, "-m", "snake_evaluation.running_node", *arguments]
+    environment = dict(os.environ, ROS_MASTER_URI="http://localhost:9")
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+
+
+def test_without_a_master_and_with_an_unknown_gait_there_is_a_sentence():
+    done = ended()
+    assert done.returncode == 2 and "no ROS master at http://localhost:9; start the robot" in done.stderr
+    done = ended("--gait", "moonwalk")
+    assert done.returncode == 2 and "gait 'moonwalk' does not exist; choose from straight" in done.stderr
