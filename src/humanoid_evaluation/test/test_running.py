@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from humanoid_evaluation.running import WALKS, Walk, score, table
+from humanoid_evaluation.campaign import campaign_table, campaign_trials, thesis
+from humanoid_evaluation.running import WALKS, Walk, campaign_walks, measured, score, table
 
 
 def test_the_odometry_ends_a_walk_by_its_distance_and_a_turn_by_its_angle():
@@ -42,9 +43,33 @@ def test_a_fall_is_in_the_row():
     assert score(WALKS[0], samples, samples)["fell"] == "yes"
 
 
+def test_the_campaign_has_the_cases_of_the_simulators_in_their_order():
+    walks = campaign_walks(2)
+    assert [case for case, _ in walks] == [case for case, _ in campaign_trials([0, 1])]
+    assert len({job for _, job in walks}) == len(walks)  # each is a run of its own for the journal
+    for (_, (walk, _)), (_, trial) in zip(walks, campaign_trials([0, 1])):
+        assert walk.length == pytest.approx(trial.distance or abs(math.radians(trial.angle_deg)))
+        speed = walk.twist[0] or walk.twist[2] * math.copysign(1.0, trial.angle_deg)
+        assert speed == pytest.approx(trial.speed)
+
+
+def test_runs_over_ros_are_rows_of_the_campaigns_table():
+    row = thesis()["distances"]["A"]
+    walk = Walk("A", (row["speed"], 0.0, 0.0), row["distance"])
+    truth = [(0.0, 0.0, 0.0, 0.0, 0.31, 0.0), (18.0, 0.512, 0.003, 0.0, 0.31, 0.0)]
+    text = campaign_table([measured(walk, truth, truth), measured(walk, truth, truth)])
+    assert "| over ROS" in text and "| 0.512 ± 0.000 | 0.003 ± 0.000 | 18.0 ± 0.0 | –" in text
+    fallen = measured(walk, [truth[0], (18.0, 0.2, 0.0, 0.0, 0.05, 1.4)], truth)
+    assert fallen["fell"] and fallen["odometry_error_m"] == pytest.approx(0.312, abs=1e-3)
+
+
 def test_without_a_master_there_is_a_sentence_and_no_waiting():
     command = [sys.executable, "-m", "humanoid_evaluation.running_node"]
     environment = dict(os.environ, ROS_MASTER_URI="http://localhost:9")
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 2
     assert "no ROS master at http://localhost:9; start the robot" in ended.stderr
+    ended = subprocess.run(
+        [*command, "--campaign", "--repetitions", "0"], env=environment, capture_output=True, text=True
+    )
+    assert ended.returncode == 2 and "--repetitions is 0; give at least 1" in ended.stderr

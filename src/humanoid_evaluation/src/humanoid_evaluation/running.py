@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
 
+from humanoid_evaluation.campaign import thesis
 from humanoid_motion.planar import seen_from
 from shellbot_evaluation.tables import markdown_table
 
@@ -49,21 +50,48 @@ WALKS = (
 )
 
 
-def score(walk: Walk, truth: Sequence[Sample], odometry: Sequence[Sample]) -> Dict[str, object]:
-    """Return a row of the table: what truth and odometry moved by, from the first sample to the last."""
+def campaign_walks(repetitions: int) -> List[Tuple[str, Tuple[Walk, int]]]:
+    """Return case, and walk and number, of every run of the thesis's campaign: all cases once, then once more."""
+    cases = thesis()
+    walks = {name: Walk(name, (row["speed"], 0.0, 0.0), row["distance"]) for name, row in cases["distances"].items()}
+    for name, row in cases["angles"].items():
+        rate = math.copysign(math.radians(row["speed"]), row["angle"])
+        walks[name] = Walk(name, (0.0, 0.0, rate), abs(math.radians(row["angle"])))
+    return [(name, (walk, number)) for number in range(repetitions) for name, walk in walks.items()]
+
+
+def measured(walk: Walk, truth: Sequence[Sample], odometry: Sequence[Sample]) -> Dict[str, Any]:
+    """Return what truth and odometry moved by, from the first sample to the last; a run of `campaign_table`."""
     rows = [np.array(samples) for samples in (truth, odometry)]
-    (ahead, left, turn), own = (seen_from(row[0, 1:4], row[-1, 1:4]) for row in rows)
+    (x, y, _), own = (seen_from(row[0, 1:4], row[-1, 1:4]) for row in rows)
     turn, own_turn = (math.degrees(row[-1, 3] - row[0, 3]) for row in rows)
-    height = rows[0][:, 4]
+    return {
+        "case": walk.name,
+        "engine": "over ROS",
+        "fell": bool(np.max(rows[0][:, 5]) > FALLEN),
+        "x_m": float(x),
+        "y_m": float(y),
+        "turn_deg": turn,
+        "odometry_error_m": math.hypot(own[0] - x, own[1] - y),
+        "odometry_error_deg": abs(own_turn - turn),
+        "height_range_m": float(np.ptp(rows[0][:, 4])),
+        "seconds": float(rows[0][-1, 0] - rows[0][0, 0]),
+        "cost": math.nan,
+    }
+
+
+def score(walk: Walk, truth: Sequence[Sample], odometry: Sequence[Sample]) -> Dict[str, object]:
+    """Return the same as a row of the table."""
+    run = measured(walk, truth, odometry)
     return {
         "walk": walk.name,
-        "fell": "yes" if np.max(rows[0][:, 5]) > FALLEN else "no",
-        "ahead": f"{ahead:.3f}",
-        "left": f"{left:.3f}",
-        "turned": f"{turn:.1f}",
-        "odometry": f"{1e3 * math.hypot(own[0] - ahead, own[1] - left):.0f} mm, {abs(own_turn - turn):.1f}°",
-        "height": f"{1e3 * 0.5 * (np.max(height) - np.min(height)):.1f}",
-        "seconds": f"{rows[0][-1, 0] - rows[0][0, 0]:.1f}",
+        "fell": "yes" if run["fell"] else "no",
+        "ahead": f"{run['x_m']:.3f}",
+        "left": f"{run['y_m']:.3f}",
+        "turned": f"{run['turn_deg']:.1f}",
+        "odometry": f"{1e3 * run['odometry_error_m']:.0f} mm, {run['odometry_error_deg']:.1f}°",
+        "height": f"{500.0 * run['height_range_m']:.1f}",
+        "seconds": f"{run['seconds']:.1f}",
     }
 
 
