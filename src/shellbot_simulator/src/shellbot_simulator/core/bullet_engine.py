@@ -27,6 +27,7 @@ from scipy.linalg import eigh
 
 from .bullet_world import BulletWorld, main_axes, quaternion, rotation
 from .ground import ContactSnapshot, GroundSensor
+from .obstacles import FREE_V
 
 _FRACTIONS = (0.3, 0.25, 0.2, 0.15, 0.1, 0.05, 0.0)  # of rotors and implicit damping that the links may have
 _GREATEST = 1.4  # eigenvalue
@@ -48,6 +49,11 @@ class BulletEngine:
         self._world = BulletWorld(self._bullet)
         self._id = {"physicsClientId": self._world.client}
         self._is_free = model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE
+        # bodies without a joint to another: root link and free obstacles, the main axes in their frame, rows of q and v
+        self._free = [(self._world.robot, self._world.T_root_base, 0, 0)] if self._is_free else []
+        for body, joint in self._world.free:
+            pose = np.zeros(3), np.eye(3)
+            self._free.append((body, pose, int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])))
         joints = model.actuator_trnid[:, 0]
         self._q, self._v = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
         self._servoed = copy.copy(model)  # with what is taken implicitly as inertia of its rotors
@@ -70,15 +76,14 @@ class BulletEngine:
         q, v = data.qpos[self._q].tolist(), data.qvel[self._v].tolist()
         for joint, angle, rate in zip(world.joints, q, v):
             pybullet.resetJointState(world.robot, joint, angle, rate, **self._id)
-        if self._is_free:
-            offset, axes = world.T_root_base
-            root = rotation(data.qpos[3:7])
-            arm, spin = root @ offset, root @ data.qvel[3:6]
+        for body, (offset, axes), i, k in self._free:
+            root = rotation(data.qpos[i + 3 : i + 7])
+            arm, spin = root @ offset, root @ data.qvel[k + 3 : k + 6]
             pybullet.resetBasePositionAndOrientation(
-                world.robot, (data.qpos[:3] + arm).tolist(), quaternion(root @ axes), **self._id
+                body, (data.qpos[i : i + 3] + arm).tolist(), quaternion(root @ axes), **self._id
             )
-            velocity = data.qvel[:3] + np.cross(spin, arm)
-            pybullet.resetBaseVelocity(world.robot, velocity.tolist(), spin.tolist(), **self._id)
+            velocity = data.qvel[k : k + 3] + np.cross(spin, arm)
+            pybullet.resetBaseVelocity(body, velocity.tolist(), spin.tolist(), **self._id)
         self._constraint[:] = 0.0
         data.actuator_force[:] = 0.0
         self.update()
@@ -138,7 +143,7 @@ class BulletEngine:
         for point in pybullet.getContactPoints(world.robot, **self._id):
             if point[8] > 0.0 and point[9] <= 0.0:
                 continue  # near, and carries nothing
-            first = world.geom_of_floor.get(point[2], world.geom_of_link.get(point[4], -1))
+            first = world.geom_of_body.get(point[2], world.geom_of_link.get(point[4], -1))
             force = (point[9], point[10], point[12], 0.0, 0.0, 0.0)
             second, axes = world.geom_of_link[point[3]], (*point[7], *point[11], *point[13])
             rows.append((first, second, *point[5], *axes, point[8], *force))
@@ -149,13 +154,17 @@ class BulletEngine:
             data.xpos[feet], data.xmat[feet],
         )  # fmt: skip
 
+    def resume(self, former: BulletEngine) -> None:
+        """Go on where another engine was; Bullet begins without the contact forces that it starts from."""
+        force, robot = self._data.actuator_force.copy(), self._model.nv - FREE_V * len(self._world.free)
+        self.place()
+        self._data.actuator_force[:] = force
+        self._constraint[:robot] = former._constraint[:robot]
+
     def __deepcopy__(self, memo: Any) -> BulletEngine:
-        """Return an engine of a simulator's copy: in its state, without the contact forces that Bullet starts from."""
+        """Return an engine of a simulator's copy, in its state."""
         engine = BulletEngine(*(copy.deepcopy(part, memo) for part in (self._model, self._data, self._ground)))
-        force = engine._data.actuator_force.copy()
-        engine.place()
-        engine._data.actuator_force[:] = force
-        engine._constraint = self._constraint.copy()
+        engine.resume(self)
         return engine
 
     def _read(self) -> None:
@@ -164,16 +173,15 @@ class BulletEngine:
         states = pybullet.getJointStates(world.robot, world.joints, **self._id)
         table = np.array([state[:2] for state in states]).reshape(-1, 2)
         data.qpos[self._q], data.qvel[self._v] = table.T
-        if self._is_free:
-            place, xyzw = pybullet.getBasePositionAndOrientation(world.robot, **self._id)
-            velocity, spin = pybullet.getBaseVelocity(world.robot, **self._id)
-            offset, axes = world.T_root_base
+        for body, (offset, axes), i, k in self._free:
+            place, xyzw = pybullet.getBasePositionAndOrientation(body, **self._id)
+            velocity, spin = pybullet.getBaseVelocity(body, **self._id)
             root = rotation(np.array(xyzw)[[3, 0, 1, 2]]) @ axes.T
             arm = root @ offset
-            data.qpos[:3] = place - arm
-            mujoco.mju_mat2Quat(data.qpos[3:7], root.ravel())
-            data.qvel[:3] = velocity - np.cross(spin, arm)
-            data.qvel[3:6] = root.T @ spin
+            data.qpos[i : i + 3] = place - arm
+            mujoco.mju_mat2Quat(data.qpos[i + 3 : i + 7], root.ravel())
+            data.qvel[k : k + 3] = velocity - np.cross(spin, arm)
+            data.qvel[k + 3 : k + 6] = root.T @ spin
 
     def _push_base(self, force: np.ndarray, moment: np.ndarray) -> None:
         """Apply force (world) and moment (root's axes) at the root's origin."""

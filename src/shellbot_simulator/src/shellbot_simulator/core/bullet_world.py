@@ -17,6 +17,7 @@ import pybullet
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from .errors import ModelError
+from .obstacles import first_body
 from .urdf_tree import COLLISION_GROUP, link_bodies
 
 _SKIN_M = 0.001  # that Bullet adds to convex hulls, and takes from the inside of other shapes
@@ -61,8 +62,10 @@ class BulletWorld:
         Bullet's index of the joint that each actuator of the model drives.
     geom_of_link : dict
         A geom of the model that is in each link (-1: the base).
-    geom_of_floor : dict
-        The geom of each body that stands still.
+    geom_of_body : dict
+        The geom of each other body: parts of the floor, and obstacles.
+    free : list of (int, int)
+        Free obstacles: Bullet's body and the joint of the model.
     T_root_base : Pose
         Main axes of the base in the root link.
     """
@@ -75,7 +78,10 @@ class BulletWorld:
         weakref.finalize(self, pybullet.disconnect, self.client)
         with tempfile.TemporaryDirectory(prefix="shellbot-bullet-") as folder:
             self._folder = Path(folder)
-            self.geom_of_floor = {self._still(geom): geom for geom in np.flatnonzero(model.geom_bodyid == 0).tolist()}
+            others = (model.geom_bodyid == 0) | (model.geom_bodyid >= first_body(model))
+            self.geom_of_body = {self._body(geom): geom for geom in np.flatnonzero(others).tolist()}
+            owners = {body: model.geom_bodyid[geom] for body, geom in self.geom_of_body.items()}
+            self.free = [(body, int(model.body_jntadr[i])) for body, i in owners.items() if model.body_jntnum[i]]
             self._links = self._describe()
             self.T_root_base = self._links[0].inertial
             self.robot = self._build(self._links)
@@ -95,9 +101,10 @@ class BulletWorld:
         links: List[_Link] = []
         index_of: Dict[int, int] = {}  # of each moving body, in Bullet
         frames: Dict[int, Pose] = {}  # of each moving body, in the world
+        end = first_body(model)
         # what is fixed to the root of a fixed base is welded to the world, whose own shapes are the floor
-        for body in [_ROOT, *np.flatnonzero(model.body_jntnum[_ROOT + 1 :] > 0) + _ROOT + 1]:
-            members = [b for b in range(_ROOT, model.nbody) if model.body_weldid[b] == model.body_weldid[body]]
+        for body in [_ROOT, *np.flatnonzero(model.body_jntnum[_ROOT + 1 : end] > 0) + _ROOT + 1]:
+            members = [b for b in range(_ROOT, end) if model.body_weldid[b] == model.body_weldid[body]]
             mass, inertia, inertial = _lumped(model, data, members, pose[body])
             if body == _ROOT:
                 parent, joint, frame = -1, -1, _times(pose[body], inertial)
@@ -154,24 +161,28 @@ class BulletWorld:
             if link.joint >= 0 and model.jnt_limited[link.joint]:
                 change["jointLowerLimit"], change["jointUpperLimit"] = model.jnt_range[link.joint]
             pybullet.changeDynamics(self.robot, index, physicsClientId=client, **change)
-        for body, geom in self.geom_of_floor.items():
-            friction = _root_of_friction(model, geom)
-            pybullet.changeDynamics(body, -1, lateralFriction=friction, restitution=0.0, physicsClientId=client)
+        for body, geom in self.geom_of_body.items():
+            inertia = model.body_inertia[model.geom_bodyid[geom]].tolist()
+            change = {**still, "localInertiaDiagonal": inertia, "lateralFriction": _root_of_friction(model, geom)}
+            pybullet.changeDynamics(body, -1, physicsClientId=client, **change)
         excluded = {(int(s) >> 16, int(s) & 0xFFFF) for s in model.exclude_signature}
         solid = [(index, link.geoms[0]) for index, link in enumerate(self._links, start=-1) if link.geoms]
         for (one, geom), (other, second) in itertools.combinations(solid, 2):
             collide = int(_collide(model, geom, second, excluded))
             pybullet.setCollisionFilterPair(self.robot, self.robot, one, other, collide, physicsClientId=client)
 
-    def _still(self, geom: int) -> int:
-        """Return the body of a part of the floor."""
-        model = self._model
+    def _body(self, geom: int) -> int:
+        """Return the body of a part of the floor or of an obstacle."""
+        model, body = self._model, self._model.geom_bodyid[geom]
         if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_PLANE:
             shape = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=self.client)
         else:
             shape = pybullet.createCollisionShape(physicsClientId=self.client, **self._geometry(geom))
-        place = model.geom_pos[geom].tolist(), model.geom_quat[geom][[1, 2, 3, 0]].tolist()
-        return int(pybullet.createMultiBody(0, shape, -1, *place, physicsClientId=self.client))
+        # an obstacle's one shape lies in its body's frame
+        pose = (model.body_pos[body], model.body_quat[body]) if body else (model.geom_pos[geom], model.geom_quat[geom])
+        place, turn = pose[0].tolist(), pose[1][[1, 2, 3, 0]].tolist()
+        mass = float(model.body_mass[body]) if model.body_jntnum[body] else 0.0
+        return int(pybullet.createMultiBody(mass, shape, -1, place, turn, physicsClientId=self.client))
 
     def _shape(self, link: _Link) -> int:
         if not link.geoms:
@@ -254,8 +265,12 @@ def _parts(geoms: Sequence[int], owner: np.ndarray, link: int) -> List[Tuple[int
 
 
 def _root_of_friction(model: mujoco.MjModel, geom: int) -> float:
-    """Return the coefficient of one side: Bullet multiplies those of both, MuJoCo takes the greater."""
-    return math.sqrt(model.geom_friction[geom, 0])
+    """Return the coefficient of one side: Bullet multiplies those of both, MuJoCo takes the greater.
+
+    An obstacle's own, which replaces that of what it touches, is right against what has the friction of the floor.
+    """
+    friction, floor = model.geom_friction[geom, 0], model.geom_friction[0, 0]
+    return float(friction / math.sqrt(floor)) if model.geom_priority[geom] and floor else math.sqrt(friction)
 
 
 def _collide(model: mujoco.MjModel, one: int, other: int, excluded: AbstractSet[Tuple[int, int]]) -> bool:

@@ -8,7 +8,7 @@ kinematics. An engine moves the robot: it solves a step and leaves positions and
 from __future__ import annotations
 
 import importlib
-from typing import Protocol
+from typing import Any, Protocol
 
 import mujoco
 
@@ -30,6 +30,9 @@ class Engine(Protocol):
 
     def contacts(self) -> ContactSnapshot:
         """Return the contacts of the step just solved (call before `update`)."""
+
+    def resume(self, former: Any) -> None:
+        """Go on, with data that were copied, where an engine of the same kind was whose model had other obstacles."""
 
 
 class MujocoEngine:
@@ -65,6 +68,10 @@ class MujocoEngine:
     def contacts(self) -> ContactSnapshot:
         """Return the contacts of the step just solved."""
         return self._ground.snapshot(self._data)
+
+    def resume(self, former: MujocoEngine) -> None:
+        """Evaluate the data, which have all that the former engine knew."""
+        self.update()
 
 
 def create_engine(name: str, model: mujoco.MjModel, data: mujoco.MjData, ground: GroundSensor) -> Engine:

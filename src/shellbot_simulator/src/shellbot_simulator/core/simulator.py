@@ -405,7 +405,7 @@ class Simulator:
     def spawn_obstacle(self, obstacle: Obstacle) -> None:
         """Put an obstacle beside the robot between two ticks; it stays, also through a reset, until it is deleted.
 
-        The robot goes on as without it until they touch: to the last bit beside a fixed one.
+        The robot goes on as without it until they touch: with MuJoCo to the last bit beside a fixed one.
 
         Raises
         ------
@@ -514,11 +514,6 @@ class Simulator:
         The robot comes first in each array of both models, and its part of the state is copied, with what the solver
         starts from. MuJoCo's own recompilation would do the same where it exists, which differs between its versions.
         """
-        if self.config.engine != "mujoco":
-            raise ObstacleError(
-                f"the engine {self.config.engine} takes no obstacles while it runs; start with boxes in the settings "
-                "file or with a terrain, or use the engine mujoco"
-            )
         old, before = self.model, self.data
         model = build_model(self._urdf_text, self.profile, self.config, obstacles.values())
         data = mujoco.MjData(model)
@@ -533,8 +528,9 @@ class Simulator:
         self.close()  # pictures are of the former model
         self.model, self.data, self._obstacles = model, data, obstacles
         self._imu.model = self._pushes.model = model
+        former = self._engine
         self._set_up_world()
-        self._engine.update()
+        self._engine.resume(former)
 
     def _index(self, joint: str) -> int:
         if joint not in self.profile.joints:
