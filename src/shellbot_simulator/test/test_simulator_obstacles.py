@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import copy
 import math
+import os
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from typing import Any, List, Optional
 
@@ -259,6 +262,14 @@ def test_a_hundred_are_the_most() -> None:
     simulator._obstacles = {f"o{i}": Obstacle(f"o{i}", "sphere", (0.1,), (2.0 + i, 0.0, 0.1)) for i in range(MOST)}
     with pytest.raises(ObstacleError, match="100 obstacles"):
         simulator.spawn_obstacle(Obstacle(**GOOD))  # type: ignore[arg-type]
+
+
+def test_without_a_master_the_command_says_so() -> None:
+    pytest.importorskip("rospy")
+    code = "from shellbot_simulator.node.obstacle_cli_node import main; main(['list'])"
+    environment = dict(os.environ, ROS_MASTER_URI="http://localhost:9")
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 1 and "no ROS master at http://localhost:9" in done.stderr, done.stderr
 
 
 def test_sdf_has_the_same_shapes() -> None:

@@ -8,6 +8,7 @@ import math
 import sys
 from typing import Any, List, Optional
 
+import rosgraph
 import rospy
 
 from shellbot_common.rotations import quaternion_from_rpy
@@ -71,6 +72,9 @@ def _line(obstacle: Obstacle) -> str:
 def _call(node: str, name: str, kind: Any, *values: Any) -> Any:
     service = f"{node}/{name}"
     try:
+        if not rosgraph.is_master_online():
+            raise rospy.ROSException(f"no ROS master at {rosgraph.get_master_uri()}")
+        rospy.init_node("obstacle", anonymous=True, disable_signals=True)  # without a node, nothing waits for a service
         rospy.wait_for_service(service, timeout=_WAIT)
         return rospy.ServiceProxy(service, kind)(*values)
     except (rospy.ROSException, rospy.ServiceException, OSError) as error:
