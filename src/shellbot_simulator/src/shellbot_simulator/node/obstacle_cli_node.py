@@ -74,7 +74,8 @@ def _call(node: str, name: str, kind: Any, *values: Any) -> Any:
     try:
         if not rosgraph.is_master_online():
             raise rospy.ROSException(f"no ROS master at {rosgraph.get_master_uri()}")
-        rospy.init_node("obstacle", anonymous=True, disable_signals=True)  # without a node, nothing waits for a service
+        # rospy waits for a service in a node only
+        rospy.init_node("obstacle", anonymous=True, disable_rostime=True, disable_signals=True)
         rospy.wait_for_service(service, timeout=_WAIT)
         return rospy.ServiceProxy(service, kind)(*values)
     except (rospy.ROSException, rospy.ServiceException, OSError) as error:
