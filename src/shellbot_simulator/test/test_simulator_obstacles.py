@@ -167,8 +167,8 @@ def test_a_reset_puts_free_ones_back_and_leaves_all_there(engine: str) -> None:
     assert simulator.time == 0.0
 
 
-def test_after_a_reset_the_robot_may_stand_in_one() -> None:
-    simulator = tiny()
+def test_after_a_reset_the_robot_may_stand_in_one(engine: str) -> None:
+    simulator = tiny(engine=engine)
     simulator.data.qpos[0] = 2.0
     simulator._engine.place()
     simulator.spawn_obstacle(Obstacle("crate", "box", (0.2, 0.2, 0.2), (0.0, 0.0, 0.1)))
@@ -176,6 +176,25 @@ def test_after_a_reset_the_robot_may_stand_in_one() -> None:
     simulator.reset()
     (sentence,) = simulator.overlapping_obstacles()
     assert sentence.startswith("crate overlaps chassis by ")
+
+
+def test_a_world_that_bullet_cannot_make_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pybullet")
+    simulator = tiny(engine="bullet")
+
+    def no_room(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    run(simulator, 3)
+    before = simulator.state()
+    with monkeypatch.context() as patch:
+        patch.setattr("tempfile.TemporaryDirectory", no_room)
+        with pytest.raises(ObstacleError, match="No space left"):
+            simulator.spawn_obstacle(Obstacle(**GOOD))  # type: ignore[arg-type]
+    assert not simulator.obstacles and simulator.state().tick == before.tick
+    simulator.command([0.5, 0.0])
+    run(simulator, 60)
+    assert simulator.joint_position == pytest.approx([0.5, 0.0], abs=0.02), "it goes on"
 
 
 def test_range_sensors_see_them() -> None:
@@ -255,6 +274,8 @@ def test_what_does_not_fit_the_world_is_refused_and_changes_nothing() -> None:
         simulator.spawn_obstacle(Obstacle(**GOOD))  # type: ignore[arg-type]
     with pytest.raises(CommandError):
         simulator.push((1.0, 0.0, 0.0), 0.1, "nothing")
+    with pytest.raises(CommandError, match="is no link of the robot"):
+        simulator.push((1.0, 0.0, 0.0), 0.1, BODY + "crate")
 
 
 def test_a_hundred_are_the_most() -> None:

@@ -51,9 +51,11 @@ class BulletEngine:
         self._is_free = model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE
         # bodies without a joint to another: root link and free obstacles, the main axes in their frame, rows of q and v
         self._free = [(self._world.robot, self._world.T_root_base, 0, 0)] if self._is_free else []
-        for body, joint in self._world.free:
-            pose = np.zeros(3), np.eye(3)
-            self._free.append((body, pose, int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])))
+        for body, geom in self._world.geom_of_body.items():
+            joint = model.body_jntadr[model.geom_bodyid[geom]]
+            if joint >= 0:
+                pose = np.zeros(3), np.eye(3)
+                self._free.append((body, pose, int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])))
         joints = model.actuator_trnid[:, 0]
         self._q, self._v = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
         self._servoed = copy.copy(model)  # with what is taken implicitly as inertia of its rotors
@@ -156,7 +158,7 @@ class BulletEngine:
 
     def resume(self, former: BulletEngine) -> None:
         """Go on where another engine was; Bullet begins without the contact forces that it starts from."""
-        force, robot = self._data.actuator_force.copy(), self._model.nv - FREE_V * len(self._world.free)
+        force, robot = self._data.actuator_force.copy(), self._model.nv - FREE_V * (len(self._free) - self._is_free)
         self.place()
         self._data.actuator_force[:] = force
         self._constraint[:robot] = former._constraint[:robot]

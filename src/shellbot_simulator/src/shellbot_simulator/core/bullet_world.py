@@ -64,8 +64,6 @@ class BulletWorld:
         A geom of the model that is in each link (-1: the base).
     geom_of_body : dict
         The geom of each other body: parts of the floor, and obstacles.
-    free : list of (int, int)
-        Free obstacles: Bullet's body and the joint of the model.
     T_root_base : Pose
         Main axes of the base in the root link.
     """
@@ -78,10 +76,8 @@ class BulletWorld:
         weakref.finalize(self, pybullet.disconnect, self.client)
         with tempfile.TemporaryDirectory(prefix="shellbot-bullet-") as folder:
             self._folder = Path(folder)
-            others = (model.geom_bodyid == 0) | (model.geom_bodyid >= first_body(model))
-            self.geom_of_body = {self._body(geom): geom for geom in np.flatnonzero(others).tolist()}
-            owners = {body: model.geom_bodyid[geom] for body, geom in self.geom_of_body.items()}
-            self.free = [(body, int(model.body_jntadr[i])) for body, i in owners.items() if model.body_jntnum[i]]
+            others = [g for g, body in enumerate(model.geom_bodyid) if not _ROOT <= body < first_body(model)]
+            self.geom_of_body = {self._body(geom): geom for geom in others}
             self._links = self._describe()
             self.T_root_base = self._links[0].inertial
             self.robot = self._build(self._links)
@@ -161,10 +157,10 @@ class BulletWorld:
             if link.joint >= 0 and model.jnt_limited[link.joint]:
                 change["jointLowerLimit"], change["jointUpperLimit"] = model.jnt_range[link.joint]
             pybullet.changeDynamics(self.robot, index, physicsClientId=client, **change)
-        for body, geom in self.geom_of_body.items():
-            inertia = model.body_inertia[model.geom_bodyid[geom]].tolist()
-            change = {**still, "localInertiaDiagonal": inertia, "lateralFriction": _root_of_friction(model, geom)}
-            pybullet.changeDynamics(body, -1, physicsClientId=client, **change)
+        for body, geom in self.geom_of_body.items():  # whose inertia Bullet knows
+            pybullet.changeDynamics(
+                body, -1, lateralFriction=_root_of_friction(model, geom), physicsClientId=client, **still
+            )
         excluded = {(int(s) >> 16, int(s) & 0xFFFF) for s in model.exclude_signature}
         solid = [(index, link.geoms[0]) for index, link in enumerate(self._links, start=-1) if link.geoms]
         for (one, geom), (other, second) in itertools.combinations(solid, 2):
@@ -174,15 +170,12 @@ class BulletWorld:
     def _body(self, geom: int) -> int:
         """Return the body of a part of the floor or of an obstacle."""
         model, body = self._model, self._model.geom_bodyid[geom]
-        if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_PLANE:
-            shape = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=self.client)
-        else:
-            shape = pybullet.createCollisionShape(physicsClientId=self.client, **self._geometry(geom))
-        # an obstacle's one shape lies in its body's frame
-        pose = (model.body_pos[body], model.body_quat[body]) if body else (model.geom_pos[geom], model.geom_quat[geom])
-        place, turn = pose[0].tolist(), pose[1][[1, 2, 3, 0]].tolist()
-        mass = float(model.body_mass[body]) if model.body_jntnum[body] else 0.0
-        return int(pybullet.createMultiBody(mass, shape, -1, place, turn, physicsClientId=self.client))
+        shape = pybullet.createCollisionShape(physicsClientId=self.client, **self._geometry(geom))
+        place, turn = model.body_pos[body] + model.geom_pos[geom], np.zeros(4)  # the body or the shape is at zero
+        mujoco.mju_mulQuat(turn, model.body_quat[body], model.geom_quat[geom])
+        pose = place.tolist(), turn[[1, 2, 3, 0]].tolist()
+        mass = float(model.body_mass[body] * model.body_jntnum[body])  # 0 without a joint: it stands still
+        return int(pybullet.createMultiBody(mass, shape, -1, *pose, physicsClientId=self.client))
 
     def _shape(self, link: _Link) -> int:
         if not link.geoms:
@@ -206,6 +199,8 @@ class BulletWorld:
         """Return the arguments of createCollisionShape for a shape."""
         model, kinds = self._model, mujoco.mjtGeom
         kind, size = model.geom_type[geom], model.geom_size[geom].tolist()
+        if kind == kinds.mjGEOM_PLANE:
+            return {"shapeType": pybullet.GEOM_PLANE}
         if kind == kinds.mjGEOM_SPHERE:
             return {"shapeType": pybullet.GEOM_SPHERE, "radius": size[0]}
         if kind == kinds.mjGEOM_BOX:
@@ -265,9 +260,9 @@ def _parts(geoms: Sequence[int], owner: np.ndarray, link: int) -> List[Tuple[int
 
 
 def _root_of_friction(model: mujoco.MjModel, geom: int) -> float:
-    """Return the coefficient of one side: Bullet multiplies those of both, MuJoCo takes the greater.
+    """Return one side's coefficient: Bullet multiplies both, MuJoCo takes the greater, or an obstacle's own.
 
-    An obstacle's own, which replaces that of what it touches, is right against what has the friction of the floor.
+    That of an obstacle is right against what has the friction of the floor.
     """
     friction, floor = model.geom_friction[geom, 0], model.geom_friction[0, 0]
     return float(friction / math.sqrt(floor)) if model.geom_priority[geom] and floor else math.sqrt(friction)

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from .errors import CommandError
+from .obstacles import BODY
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +44,8 @@ class PushList:
             raise CommandError(f"push {push}: needs three finite forces, three coordinates and a duration >= 0 s")
         if mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, push.link) < 0:
             raise CommandError(f"push: unknown link {push.link!r}")
+        if push.link.startswith(BODY):  # it may be deleted meanwhile
+            raise CommandError(f"push: {push.link!r} is no link of the robot")
         self._pushes.append(push)
 
     def apply(self, data: mujoco.MjData, time: float) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import logging
 import math
@@ -16,7 +17,7 @@ from shellbot_common.view import View
 
 from .bumper import BumperSwitch
 from .config import SimulatorConfig, load_config
-from .engine import create_engine
+from .engine import Engine, create_engine
 from .errors import ModelError, ObstacleError, SimulationDivergedError
 from .ground import GroundSensor
 from .imu import ImuSensor
@@ -98,7 +99,8 @@ class Simulator:
         }
         self._seed: Optional[int] = None
         self._pushes = PushList(self.model)
-        self._set_up_world()
+        ground = GroundSensor(self.model, profile.contacts)
+        self._set_up_world(ground, create_engine(self.config.engine, self.model, self.data, ground))
         self._renderer: Optional[RenderProcess] = None
         self._damping = self.model.dof_damping[self._v_index].copy()
         self._ticks = 0
@@ -428,8 +430,9 @@ class Simulator:
 
     def overlapping_obstacles(self) -> Tuple[str, ...]:
         """Return a sentence on each obstacle that overlaps the robot, as a reset may put it into one."""
-        owners = link_bodies(self.model)
-        found = (overlap(self.model, self.data, name, owners) for name in self._obstacles)
+        owners, data = link_bodies(self.model), copy.copy(self.data)
+        mujoco.mj_collision(self.model, data)  # Bullet leaves no contacts there
+        found = (overlap(self.model, data, name, owners) for name in self._obstacles)
         return tuple(sentence for sentence in found if sentence)
 
     def render(self, width: int = 640, height: int = 480, view: Optional[View] = None) -> np.ndarray:
@@ -497,16 +500,15 @@ class Simulator:
         limit = self._effort * effects.strength
         self.model.actuator_forcerange[:] = np.column_stack([-limit, limit])
 
-    def _set_up_world(self) -> None:
-        """Make what belongs to one model and has no state of its own."""
+    def _set_up_world(self, ground: GroundSensor, engine: Engine) -> None:
+        """Take what belongs to one model, and make the rest of it, which has no state of its own."""
         self._warnings = self.data.warning.number  # MuJoCo's own memory; to find it costs more than to read it
-        self._ground = GroundSensor(self.model, self.profile.contacts)
+        self._ground, self._engine = ground, engine
         self._ranges = {
             link: RangeCone(self.model, self.config.boxes, link, sensor, index, self.config.range_std)
             for index, (link, sensor) in enumerate(self.profile.range_sensors.items())
         }
         self._bumpers = {link: BumperSwitch(self.model, link, one) for link, one in self.profile.bumpers.items()}
-        self._engine = create_engine(self.config.engine, self.model, self.data, self._ground)
 
     def _exchange_world(self, obstacles: Dict[str, Obstacle], new: str = "") -> None:
         """Go on in a model with other obstacles, of which `new` must not overlap the robot.
@@ -525,12 +527,16 @@ class Simulator:
             sentence = overlap(model, data, new, link_bodies(model))
             if sentence:
                 raise ObstacleError(f"{sentence}; move it away, or make it smaller")
+        ground = GroundSensor(model, self.profile.contacts)
+        try:
+            engine = create_engine(self.config.engine, model, data, ground)
+        except (OSError, ModelError) as error:  # Bullet reads meshes from files, and has limits of its own
+            raise ObstacleError(f"no world could be made with these obstacles: {error}") from error
+        engine.resume(self._engine)
         self.close()  # pictures are of the former model
         self.model, self.data, self._obstacles = model, data, obstacles
         self._imu.model = self._pushes.model = model
-        former = self._engine
-        self._set_up_world()
-        self._engine.resume(former)
+        self._set_up_world(ground, engine)
 
     def _index(self, joint: str) -> int:
         if joint not in self.profile.joints:
