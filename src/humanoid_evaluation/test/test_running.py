@@ -73,3 +73,5 @@ def test_without_a_master_there_is_a_sentence_and_no_waiting():
         [*command, "--campaign", "--repetitions", "0"], env=environment, capture_output=True, text=True
     )
     assert ended.returncode == 2 and "--repetitions is 0; give at least 1" in ended.stderr
+    ended = subprocess.run([*command, "--repetitions", "3"], env=environment, capture_output=True, text=True)
+    assert ended.returncode == 2 and "add --campaign" in ended.stderr

@@ -11,9 +11,11 @@ import sys
 import numpy as np
 import pytest
 from snake_evaluation.commanded import driven_step
-from snake_evaluation.running import CYCLES, GAITS, VELOCITIES, Case, Track, embedded_step, row, table
+from snake_evaluation.running import CYCLES, GAITS, VELOCITIES, Case, Track, cases_of, embedded_step, row, table
 from snake_evaluation.snake_run import Setup, SnakeRun
 from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
+
+from shellbot_common import SettingsError
 
 GEOMETRY = BodyGeometry(4, 0.072, 0.052, 0.052)
 
@@ -59,13 +61,23 @@ def test_every_gait_and_all_families_of_velocities_are_compared():
     assert families == set(run.core.drive.maps)
 
 
+def test_of_what_a_short_robot_cannot_do_nothing_is_compared():
+    run = SnakeRun(Setup(modules=8))
+    names = [case.gait for case in cases_of(run)]
+    assert "straight" in names and "side_winding" not in names and "" not in names
+    assert cases_of(SnakeRun(Setup())) == [*GAITS, *VELOCITIES]
+    assert [case.gait for case in cases_of(run, ["straight"])] == ["straight"]
+    with pytest.raises(SettingsError, match="side_winding"):
+        cases_of(run, ["straight", "side_winding"])
+
+
 def test_a_gait_here_is_that_of_the_experiment():
     run = SnakeRun(Setup(modules=8))
     step = embedded_step(Case("straight"), run)
     assert 0.04 < step[0] < 0.08 and abs(step[1]) < 2e-3
     assert run.simulator.time == pytest.approx(0.1 + 2.0 + CYCLES + run.core.engine.active.shape.period, abs=2.0)
     line = row(Case("straight"), step, np.array([0.0581, -0.0004, math.radians(2.04)]))
-    assert line["embedded"] == "58, -0 mm, 2.0°" and "straight" in table([line])
+    assert line["embedded"] == "58, 0 mm, 2.0°" and "straight" in table([line])
 
 
 def ended(*arguments):

@@ -81,7 +81,7 @@ def measured(walk: Walk, truth: Sequence[Sample], odometry: Sequence[Sample]) ->
 
 
 def score(walk: Walk, truth: Sequence[Sample], odometry: Sequence[Sample]) -> Dict[str, object]:
-    """Return the same as a row of the table."""
+    """Return what `measured` does as a row of the table."""
     run = measured(walk, truth, odometry)
     return {
         "walk": walk.name,

@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-import rosgraph
 import rospy
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
@@ -24,12 +23,12 @@ from shellbot_evaluation.console import run_tool, say
 from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import map_jobs
 from shellbot_evaluation.reports import machine, write_json
+from shellbot_evaluation.running_robot_node import PERIOD, WAIT, begin_node, wait_until
 from shellbot_evaluation.tables import write_between_markers
 
 _START = "start the robot, such as scripts/sim robot:=humanoid simulator:=gazebo"
-_WAIT = 30.0  # s of wall clock for the first message
+_REPETITIONS = 7  # of the thesis
 _REST = 1.5  # s of simulated time before and after each walk
-_PERIOD = 0.02  # s of wall clock between commands
 
 
 class _Listener:
@@ -47,11 +46,11 @@ class _Listener:
         self.samples.append((stamp, place.x, place.y, yaw, place.z, max(abs(roll), abs(pitch))))
 
     def wait(self) -> None:
-        end = time.monotonic() + _WAIT
+        end = time.monotonic() + WAIT
         while not self.samples:
             if time.monotonic() > end or rospy.is_shutdown():
                 raise SettingsError(f"nothing on {self._topic}; {_START}")
-            time.sleep(_PERIOD)
+            time.sleep(PERIOD)
 
 
 class RunningHumanoid:
@@ -64,9 +63,7 @@ class RunningHumanoid:
     """
 
     def __init__(self) -> None:
-        if not rosgraph.is_master_online():
-            raise SettingsError(f"no ROS master at {rosgraph.get_master_uri()}; {_START}")
-        rospy.init_node("running", anonymous=True, disable_signals=True)
+        begin_node(_START)
         self._command = Publisher("cmd_vel", Twist, queue_size=1)
         self._truth, self._odometry = _Listener("ground_truth/odom"), _Listener("odom")
         self._truth.wait()
@@ -78,20 +75,47 @@ class RunningHumanoid:
         Raises
         ------
         SettingsError
-            If the robot lies on the ground, or the simulation is paused.
+            If the robot lies on the ground or does not arrive, or the simulation is reset or stands still.
         """
-        truth, odometry = self._truth, self._odometry
-        _rest(truth)
-        if truth.samples[-1][5] > FALLEN:
+        self._rest()
+        if self._has_fallen:
             raise SettingsError(f"the robot has fallen, so {walk.name} was not begun; {_START} anew")
-        first, first_own = len(truth.samples) - 1, len(odometry.samples) - 1
-        _drive(walk, self._command, truth, odometry)
-        _rest(truth)
-        return truth.samples[first:], odometry.samples[first_own:]
+        first, first_own = len(self._truth.samples) - 1, len(self._odometry.samples) - 1
+        self._drive(walk)
+        self._rest()
+        return self._truth.samples[first:], self._odometry.samples[first_own:]
 
     def run(self, job: Tuple[Walk, int]) -> Dict[str, Any]:
         """Return a run of the campaign; the number of the job only distinguishes it."""
         return measured(job[0], *self.walk(job[0]))
+
+    @property
+    def _has_fallen(self) -> bool:
+        return self._truth.samples[-1][5] > FALLEN
+
+    def _clock(self) -> float:
+        return self._truth.samples[-1][0]
+
+    def _drive(self, walk: Walk) -> None:
+        message = Twist()
+        message.linear.x, message.linear.y, message.angular.z = walk.twist
+        start, limit = self._odometry.samples[-1], self._clock() + walk.limit
+
+        def has_ended() -> bool:
+            if self._clock() > limit:
+                raise SettingsError(
+                    f"{walk.name}: not there after {walk.limit:.0f} s; does another operator hold control?"
+                )
+            return self._has_fallen or walk.is_done(start[1:4], self._odometry.samples[-1][1:4])
+
+        try:
+            wait_until(has_ended, self._clock, lambda: self._command.publish(message))
+        finally:
+            self._command.publish(Twist())
+
+    def _rest(self) -> None:
+        end = self._clock() + _REST
+        wait_until(lambda: self._clock() >= end, self._clock)
 
 
 def run_walks(walks: Sequence[Walk]) -> List[Dict[str, object]]:
@@ -122,33 +146,11 @@ def run_campaign(repetitions: int, file: Optional[Path]) -> List[Dict[str, Any]]
     return runs
 
 
-def _drive(walk: Walk, command: Publisher, truth: _Listener, odometry: _Listener) -> None:
-    message = Twist()
-    message.linear.x, message.linear.y, message.angular.z = walk.twist
-    start, begin = odometry.samples[-1], truth.samples[-1][0]
-    while not walk.is_done(start[1:4], odometry.samples[-1][1:4]):
-        now = truth.samples[-1]
-        if now[5] > FALLEN or now[0] > begin + walk.limit or rospy.is_shutdown():
-            break
-        command.publish(message)
-        time.sleep(_PERIOD)
-    command.publish(Twist())
-
-
-def _rest(truth: _Listener) -> None:
-    end = truth.samples[-1][0] + _REST
-    silent = time.monotonic() + _WAIT
-    while truth.samples[-1][0] < end:
-        if time.monotonic() > silent:
-            raise SettingsError("ground_truth/odom stands still; is the simulation paused?")
-        time.sleep(_PERIOD)
-
-
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Run the walks and print their table; returns 0, 1 after a fall."""
     parser = argparse.ArgumentParser(prog="scripts/experiment humanoid --running", description=__doc__)
     parser.add_argument("--campaign", action="store_true", help="the thesis's 9 + 12 cases; --json FILE resumes")
-    parser.add_argument("--repetitions", type=int, default=7, metavar="N", help="of each case of the campaign; 7")
+    parser.add_argument("--repetitions", type=int, metavar="N", help=f"of each case of the campaign; {_REPETITIONS}")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the runs of the campaign there")
     parser.add_argument(
         "--write",
@@ -161,12 +163,13 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    if options.json and not options.campaign:
-        raise SettingsError("--json is for the runs of the campaign; add --campaign")
+    if not options.campaign and (options.json or options.repetitions is not None):
+        raise SettingsError("--json and --repetitions are of the campaign; add --campaign")
     if options.campaign:
-        if options.repetitions < 1:
-            raise SettingsError(f"--repetitions is {options.repetitions}; give at least 1")
-        runs = run_campaign(options.repetitions, options.json)
+        repetitions = _REPETITIONS if options.repetitions is None else options.repetitions
+        if repetitions < 1:
+            raise SettingsError(f"--repetitions is {repetitions}; give at least 1")
+        runs = run_campaign(repetitions, options.json)
         marker, text, fell = "running-campaign", campaign_table(runs), any(run["fell"] for run in runs)
     else:
         rows = run_walks(WALKS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
@@ -19,7 +19,7 @@ from .commanded import driven_step
 from .cycles import request_cycles, steps_of
 from .snake_run import SnakeRun, Truth
 
-CYCLES = 6  # that count
+CYCLES = 6  # measured, after those that begin a case
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,29 @@ class Case:
 
     def period(self, run: SnakeRun) -> float:
         """Return the duration of a cycle, s."""
-        return run.core.engine.gaits.shapes[self.gait].period if self.gait else PERIOD
+        return run.core.engine.gaits.shape(self.gait).period if self.gait else PERIOD
 
 
 VELOCITIES = (
     Case(twist=(0.1, 0.0, 0.0)), Case(twist=(0.0, 0.1, 0.0)), Case(twist=(0.0, -0.2, 0.0)), Case(twist=(0.0, 0.0, 0.5)),
 )  # fmt: skip
 GAITS = tuple(Case(gait) for gait, row in load_rows().items() if row != GaitRow())  # without the one that lies still
+
+
+def cases_of(run: SnakeRun, gaits: Optional[Sequence[str]] = None) -> List[Case]:
+    """Return the cases of a robot: gaits by name; else all that it can do, and velocities if it has maps.
+
+    Raises
+    ------
+    SettingsError
+        If it cannot do one of these gaits; the text says why.
+    """
+    able = run.core.engine.gaits
+    if gaits is not None:
+        for name in gaits:
+            able.shape(name)
+        return [case for case in GAITS if case.gait in gaits]
+    return [case for case in GAITS if case.gait in able.shapes] + list(VELOCITIES if run.core.drive.maps else ())
 
 
 class Track:
@@ -58,7 +74,12 @@ class Track:
     def __init__(self, geometry: BodyGeometry) -> None:
         self._geometry = geometry
         self.joints: List[Tuple[float, Sequence[float]]] = []  #: Stamp, s, and angles from head to tail, rad
-        self.poses: List[Tuple[float, Sequence[float], Sequence[float]]] = []  #: Stamp, place, m, and quaternion
+        #: Stamp, s, place of the head in the world, m, and its attitude there, x, y, z, w
+        self.poses: List[Tuple[float, Sequence[float], Sequence[float]]] = []
+
+    def forget(self) -> None:
+        """Drop all but the newest."""
+        self.joints, self.poses = self.joints[-1:], self.poses[-1:]
 
     @property
     def time(self) -> float:
@@ -79,7 +100,7 @@ class Track:
 
 
 def embedded_step(case: Case, run: SnakeRun) -> np.ndarray:
-    """Return the same of a robot in this process."""
+    """Return the mean step (3,) of a robot in this process, as `Track.step`."""
     if not case.gait:
         return driven_step(run, np.array(case.twist), CYCLES)
     found = request_cycles(run, case.gait, 1, CYCLES)
@@ -90,7 +111,8 @@ def row(case: Case, running: np.ndarray, embedded: np.ndarray) -> Dict[str, str]
     """Return a row of the table from the steps (3,) of both robots."""
 
     def text(step: np.ndarray) -> str:
-        return f"{1e3 * step[0]:.0f}, {1e3 * step[1]:.0f} mm, {math.degrees(step[2]):.1f}°"
+        ahead, left, turn = round(1e3 * step[0]) + 0, round(1e3 * step[1]) + 0, round(math.degrees(step[2]), 1) + 0.0
+        return f"{ahead}, {left} mm, {turn:.1f}°"
 
     return {"case": case.name, "running": text(running), "embedded": text(embedded)}
 
