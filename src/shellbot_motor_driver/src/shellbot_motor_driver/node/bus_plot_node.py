@@ -25,11 +25,13 @@ def main() -> None:
     service = f"{arguments.node}/timing"
     if not rosgraph.is_master_online():
         raise SystemExit(f"bus_plot: no ROS master at {rosgraph.get_master_uri()}; start scripts/onboard first")
-    # rospy waits for a service in a node only
-    rospy.init_node("bus_plot", anonymous=True, disable_rostime=True, disable_signals=True)
     try:
+        # rospy waits for a service in a node only
+        rospy.init_node("bus_plot", anonymous=True, disable_rostime=True, disable_signals=True)
         rospy.wait_for_service(service, timeout=5.0)
         answer = rospy.ServiceProxy(service, Trigger)()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
     except (rospy.ROSException, rospy.ServiceException) as error:
         raise SystemExit(f"bus_plot: {service} does not answer ({error}); is the driver running?") from error
     if not answer.success:

@@ -78,6 +78,8 @@ def _call(node: str, name: str, kind: Any, *values: Any) -> Any:
         rospy.init_node("obstacle", anonymous=True, disable_rostime=True, disable_signals=True)
         rospy.wait_for_service(service, timeout=_WAIT)
         return rospy.ServiceProxy(service, kind)(*values)
+    except KeyboardInterrupt:
+        sys.exit(130)
     except (rospy.ROSException, rospy.ServiceException, OSError) as error:
         sys.exit(
             f"{service} does not answer ({error}): is the embedded simulator running? For Gazebo: rosrun "
