@@ -47,3 +47,16 @@ def test_a_reset_of_the_simulation_begins_anew():
     for stamp in (5.0, TICK):
         pace.on_states(stamp)
         assert pace.on_command(stamp, 0.0)
+
+
+def test_after_the_clock_was_set_back_it_knows_until_when_sensors_are_silent():
+    pace = Pace(STEP)
+    assert pace.silent_until(0.0) is None
+    assert pace.silent_until(7.5) is None
+    assert pace.silent_until(7.48) is None, "late, no reset"
+    assert pace.silent_until(7.6) is None
+    assert pace.silent_until(0.2) == 7.6
+    assert pace.silent_until(3.0) == 7.6
+    assert pace.silent_until(0.1) == 7.6, "set back once more before that"
+    assert pace.silent_until(7.59) == 7.6
+    assert pace.silent_until(7.61) is None

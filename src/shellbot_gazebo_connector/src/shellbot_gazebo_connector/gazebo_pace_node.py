@@ -39,6 +39,7 @@ class GazeboPaceNode:
         (step,) = wait_for_parameters("/gazebo/time_step")
         self._pace = Pace(float(step))
         self._changed, self._due = threading.Condition(), False
+        self._is_silent = False  # joints and IMU, after a reset of the clock
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
 
     def begin(self) -> None:
@@ -114,6 +115,15 @@ class GazeboPaceNode:
         level, text = DiagnosticStatus.OK, "Gazebo goes in lock-step with the chain"
         if not self._pace.follows:
             level, text = DiagnosticStatus.WARN, "no commands with a stamp come: Gazebo runs without waiting for them"
+        until = self._pace.silent_until(rospy.get_time())
+        if until is not None:
+            level, text = (
+                DiagnosticStatus.WARN,
+                f"the clock was set back: joints and IMU are silent until {until:.1f} s",
+            )
+            if not self._is_silent:
+                rospy.logwarn("gazebo_pace: %s; /gazebo/reset_world puts the robot back without that", text)
+        self._is_silent = until is not None
         values = [KeyValue("real-time factor", f"{factor:.2f}")]
         status = DiagnosticStatus(level=level, name="gazebo_pace", message=text, values=values)
         message = DiagnosticArray(status=[status])

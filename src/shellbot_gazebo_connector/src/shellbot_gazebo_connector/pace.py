@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from shellbot_common import TICK
+from typing import Optional
+
+from shellbot_common import TICK, Stamp, classify_stamp
 
 PATIENCE = 2.0  # s of wall clock: whoever does not answer for so long is gone, and Gazebo runs without
 
@@ -27,6 +29,17 @@ class Pace:
         self._step = step
         self._measured = self._answered = -float("inf")
         self._since = 0.0
+        self._clock, self._silent_until = -float("inf"), -float("inf")
+
+    def silent_until(self, clock: float) -> Optional[float]:
+        """Take Gazebo's clock (s); return when joint_states and IMU come again after it was set back, None if they do.
+
+        joint_state_controller and Gazebo's IMU plugin send nothing until the clock has passed their last message.
+        """
+        if classify_stamp(self._clock, clock) is Stamp.RESET:
+            self._silent_until = max(self._silent_until, self._clock)
+        self._clock = clock
+        return self._silent_until if clock < self._silent_until else None
 
     def on_states(self, stamp: float) -> None:
         """Take the stamp (s) of joint_states."""
