@@ -69,6 +69,8 @@ def test_of_what_a_short_robot_cannot_do_nothing_is_compared():
     assert [case.gait for case in cases_of(run, ["straight"])] == ["straight"]
     with pytest.raises(SettingsError, match="side_winding"):
         cases_of(run, ["straight", "side_winding"])
+    with pytest.raises(SettingsError, match="gait 'moonwalk' does not exist; choose from still, straight"):
+        cases_of(run, ["moonwalk"])
 
 
 def test_a_gait_here_is_that_of_the_experiment():
@@ -80,14 +82,8 @@ def test_a_gait_here_is_that_of_the_experiment():
     assert line["embedded"] == "58, 0 mm, 2.0°" and "straight" in table([line])
 
 
-def ended(*arguments):
-    command = [sys.executable, "-m", "snake_evaluation.running_node", *arguments]
+def test_without_a_master_there_is_a_sentence():
+    command = [sys.executable, "-m", "snake_evaluation.running_node"]
     environment = dict(os.environ, ROS_MASTER_URI="http://localhost:9")
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
-
-
-def test_without_a_master_and_with_an_unknown_gait_there_is_a_sentence():
-    done = ended()
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 2 and "no ROS master at http://localhost:9; start the robot" in done.stderr
-    done = ended("--gait", "moonwalk")
-    assert done.returncode == 2 and "gait 'moonwalk' does not exist; choose from straight" in done.stderr

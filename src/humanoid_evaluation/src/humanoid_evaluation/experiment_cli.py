@@ -106,7 +106,11 @@ def _write(path: Path, values: Dict[str, Any]) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="scripts/experiment humanoid", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="scripts/experiment humanoid",
+        description=__doc__,
+        epilog="--running, first: walks over ROS with the humanoid that runs, such as one in Gazebo (--running --help)",
+    )
     parser.add_argument("--distance", type=float, default=0.0, metavar="M", help="walk so far ahead (negative: back)")
     parser.add_argument(
         "--aside", type=float, default=0.0, metavar="M", help="walk so far to the left (negative: right)"

@@ -49,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="scripts/experiment snake",
         description="Experiments with the snake in one process: no ROS master. Steps a cycle are in the frame of the"
-        " virtual chassis.",
+        " virtual chassis. --running, first: over ROS, with the snake that runs (--running --help).",
         epilog="example: scripts/experiment snake --gait inclined --friction 0.4 0.8 --seeds 5 --json inclined.json",
     )
     p.add_argument(

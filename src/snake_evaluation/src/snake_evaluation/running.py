@@ -52,13 +52,13 @@ def cases_of(run: SnakeRun, gaits: Optional[Sequence[str]] = None) -> List[Case]
     Raises
     ------
     SettingsError
-        If it cannot do one of these gaits; the text says why.
+        If there is no gait of a name, or it cannot do it; the text says which there are, or why.
     """
     able = run.core.engine.gaits
     if gaits is not None:
         for name in gaits:
             able.shape(name)
-        return [case for case in GAITS if case.gait in gaits]
+        return [Case(name) for name in gaits]
     return [case for case in GAITS if case.gait in able.shapes] + list(VELOCITIES if run.core.drive.maps else ())
 
 

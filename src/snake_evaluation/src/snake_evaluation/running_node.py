@@ -29,7 +29,7 @@ from snake_motion.config import load_engine_config
 
 from .commanded import BEGIN
 from .cycles import WARM_UP
-from .running import CYCLES, GAITS, Case, Track, cases_of, embedded_step, row, table
+from .running import CYCLES, Case, Track, cases_of, embedded_step, row, table
 from .snake_run import SLOW, Setup, SnakeRun
 
 _START = "start the robot, such as scripts/sim robot:=snake simulator:=gazebo"
@@ -182,10 +182,6 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    names = [case.gait for case in GAITS]
-    unknown = [name for name in options.gait or () if name not in names]
-    if unknown:
-        raise SettingsError(f"gait {unknown[0]!r} does not exist; choose from {', '.join(names)}")
     text = table(compare(options.gait, options.friction))
     say(text)
     if options.write:
