@@ -104,7 +104,7 @@ class FaultsTest(unittest.TestCase):
 
     def test_3_the_bus_process_is_killed(self):
         w = self.witness
-        before = self.children()
+        before, restarts = self.children(), self.restarts()
         self.assertTrue(before)
         for pid in before:
             os.kill(pid, signal.SIGKILL)
@@ -113,11 +113,8 @@ class FaultsTest(unittest.TestCase):
         wait_until(lambda: w.stopped[-1] is True, 60, "who walks is told")
         w.free(MIDDLE)
         w.arrive(MIDDLE)
-        wait_until(
-            lambda: {v.key: v.value for v in w.diagnostics["bus"].values}["bus process restarts"] == "1",
-            60,
-            "diagnostics count it",
-        )
+        # at least one: a starved bus process may have been started more than once
+        wait_until(lambda: self.restarts() > restarts, 60, lambda: f"diagnostics count it: {restarts} as before")
 
     def test_4_an_emergency_stop_and_limpness_outlive_a_crash(self):
         w = self.witness
@@ -188,6 +185,7 @@ class FaultsTest(unittest.TestCase):
 
     def restarts(self):
         """How many bus processes were started again."""
+        wait_until(lambda: "bus" in self.witness.diagnostics, 60, "diagnostics of the bus")
         return int({v.key: v.value for v in self.witness.diagnostics["bus"].values}["bus process restarts"])
 
     def test_5_a_servo_that_dies_is_named_and_rejoins(self):
