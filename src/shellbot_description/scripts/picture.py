@@ -7,6 +7,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Tuple
 
 os.environ.setdefault("MUJOCO_GL", "egl")
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -34,6 +35,8 @@ LABELS = {
     "lower gore": ("lower_1_gore_link", (0.84, 0.76)),
     "foot (tip frame)": ("lower_1_foot", (0.74, 0.90)),
 }
+AXES = (("x", (1, 0, 0), (200, 30, 30)), ("y", (0, 1, 0), (20, 120, 40)), ("z", (0, 0, 1), (30, 60, 200)))
+TURN = 2.0 * np.pi  # rad
 RAISED = {"upper_1_shoulder": -0.9}  # opens one gore, so that its joints are seen
 
 
@@ -104,12 +107,33 @@ def labelled(variant: str, size: int) -> Image.Image:
         ahead, up = np.array(eyes[0].forward), np.array(eyes[0].up)
         scale = 0.5 * height * eyes[0].frustum_near / eyes[0].frustum_top  # pixels a metre at a distance of 1 m
     draw, font = ImageDraw.Draw(picture), ImageFont.truetype(FONT, size // 40)
-    for text, (link, (x, y)) in LABELS.items():
+
+    def pixel(p_world: np.ndarray) -> Tuple[float, float]:
+        r_eye = p_world - eye
+        across, down = np.cross(ahead, up) @ r_eye, up @ r_eye
+        return across / (ahead @ r_eye) * scale + width / 2, height / 2 - down / (ahead @ r_eye) * scale
+
+    foot = data.body("lower_1_foot").xpos
+    radius = float(np.hypot(foot[0], foot[1]))
+    ring = [pixel(np.array([radius * np.cos(a), radius * np.sin(a), foot[2]])) for a in np.linspace(0.0, TURN, 121)]
+    for start, end in zip(ring[::2], ring[1::2]):
+        draw.line([start, end], (40, 140, 60), 3)
+    base, below = np.zeros(3), np.array([0.0, 0.0, foot[2]])
+    for place, axes, length in ((base, AXES, 0.26), (below, AXES[:2], 0.1)):
+        for name, axis, colour in axes:
+            tip = pixel(place + length * np.array(axis))
+            draw.line([pixel(place), tip], colour, 4)
+            draw.text((tip[0] + 4, tip[1] - size // 40), name, colour, font)
+    points = {
+        "base_link": (pixel(base), (0.30, 0.05)),
+        "base_footprint": (pixel(below), (0.62, 0.94)),
+        "rest stance (through all feet)": (ring[108], (0.29, 0.94)),
+    }
+    for text, (link, place_of_text) in LABELS.items():
         body = model.body(link)
         is_gore = link.endswith("gore_link")  # their frames are at the sphere's centre: point to their middle
-        r_eye = (data.xipos if is_gore else data.xpos)[body.id] - eye
-        across = np.cross(ahead, up) @ r_eye / (ahead @ r_eye) * scale + width / 2
-        down = height / 2 - up @ r_eye / (ahead @ r_eye) * scale
+        points[text] = pixel((data.xipos if is_gore else data.xpos)[body.id]), place_of_text
+    for text, ((across, down), (x, y)) in points.items():
         box = draw.textbbox((x * width, y * height), text, font=font)
         draw.line([(box[0] if across < box[0] else box[2], 0.5 * (box[1] + box[3])), (across, down)], (30, 60, 120), 2)
         draw.ellipse([across - 4, down - 4, across + 4, down + 4], (30, 60, 120))

@@ -17,7 +17,7 @@ __all__ = ["STEP", "Motor", "MotorParameters", "effective_slope", "motor_paramet
 
 _NOMINAL_VOLTAGE = 12.0
 _ROTOR_INERTIA = 0.006  # kg·m² at the horn, estimate
-_COASTING = 0.1  # estimate: share of the damping that is left with the bridge open
+_COASTING = 0.1  # estimate: fraction of the damping that is left with the bridge open
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Motor:
         self.position = position
         self.velocity = 0.0
         self.load_torque = 0.0  # N·m that the robot puts on the horn, counter-clockwise positive
-        self.output = 0.0  # share of stall torque, signed
+        self.output = 0.0  # fraction of stall torque, signed
         self.temperature = parameters.ambient
         self.is_external = False
         self.time = 0.0

@@ -74,9 +74,9 @@ class OdometryConfig(Settings, error=ConfigError):
     scale_error: float = number(0.0, 1.0)  #: Error of the distance walked that all steps share, as a fraction
     rolling_scale: float = number(0.5, 2.0)  #: Distance rolled over measured path length (calibrated)
     twist_time: float = number(0.01, 5.0, "s")  #: Time constant of the published twist, s
-    #: Growth of the position's variance with the way rolled, m^2/m
+    #: Growth of the position's variance with the distance rolled, m^2/m
     rolling_variance_rate: float = number(0.0, 1.0, "m^2/m")
-    #: The same with the way that the feet move against the body while it is not known what touches the ground
+    #: The same with the distance that the feet move against the body while it is not known what touches the ground
     sliding_variance_rate: float = number(0.0, 1.0, "m^2/m")
     yaw_variance: float = number(0.0, 1.0, "rad^2")  #: Of the IMU's heading, rad^2
     #: Rate at which the heading, integrated from the gyroscope, follows that of the IMU's orientation, 1/s

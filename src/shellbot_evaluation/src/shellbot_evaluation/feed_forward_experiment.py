@@ -198,7 +198,7 @@ FEED_FORWARD = GroupedRuns(
         "worst_deg": "worst joint / deg",
         "sag_mm": "sag / mm",
         "delay_ms": "delay / ms",
-        "course": "way / commanded",
+        "course": "distance / commanded",
         "heading_deg": "heading drift / deg",
         "torque": "root of sum of squared torques / N m",
         "power_w": "joint power / W",

@@ -88,7 +88,7 @@ def execute(
         row["success"] = True
     except ChainError as error:
         said = chain.output.mode.text if chain.output else "nothing"
-        row["message"] = f"{error}; last said: {said}"
+        row["message"] = f"{error}; the mode was: {said}"
     trace = chain.trace()
     parts = score_parts(mission.records, trace.truth_path, trace.odom_path)
     row["parts"] = [asdict(part) for part in parts]

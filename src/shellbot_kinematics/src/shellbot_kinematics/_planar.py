@@ -19,7 +19,7 @@ from shellbot_kinematics._layout import STOP_FAR, STOP_NEAR, STOP_NONE
 TWO_PI = 2.0 * math.pi
 _PER_TURN = 1.0 / TWO_PI
 STEADY = 0.7  # rad: joints that move less from one tick to the next are on their branch beyond doubt
-BEND = 0.05  # sine of the bend of the knee (or share of a link) below which rates are damped
+BEND = 0.05  # sine of the bend of the knee (or fraction of a link) below which rates are damped
 
 
 @bare_kernel

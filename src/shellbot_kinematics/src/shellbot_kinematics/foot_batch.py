@@ -11,8 +11,7 @@ import numpy as np
 from robot_mechanics.errors import ShapeError
 from robot_mechanics.native.threads import crew_of, helpers
 from shellbot_kinematics import _foot_lanes as kernels
-from shellbot_kinematics._foot_constants import NEAREST, cached_constants
-from shellbot_kinematics._foot_questions import (
+from shellbot_kinematics._foot_batch_io import (
     FootBatch,
     answer_of,
     check_limb,
@@ -22,6 +21,7 @@ from shellbot_kinematics._foot_questions import (
     words_of,
     work_of,
 )
+from shellbot_kinematics._foot_constants import NEAREST, cached_constants
 from shellbot_kinematics.limb_inverse import LegBranch
 from shellbot_kinematics.shellbot_limbs import Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel

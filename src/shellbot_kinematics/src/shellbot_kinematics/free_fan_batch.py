@@ -10,8 +10,7 @@ import numpy as np
 from robot_mechanics.errors import ShapeError
 from robot_mechanics.native.threads import crew_of, helpers
 from shellbot_kinematics import _free_lanes as kernels
-from shellbot_kinematics._foot_constants import NEAREST, cached_constants
-from shellbot_kinematics._foot_questions import (
+from shellbot_kinematics._foot_batch_io import (
     FootBatch,
     answer_of,
     check_limb,
@@ -21,6 +20,7 @@ from shellbot_kinematics._foot_questions import (
     words_of,
     work_of,
 )
+from shellbot_kinematics._foot_constants import NEAREST, cached_constants
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 

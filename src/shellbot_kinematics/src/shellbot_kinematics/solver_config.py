@@ -38,8 +38,8 @@ class SolverConfig(Settings, error=SolverConfigError):
     solver: str = choice(SOLVERS, default="closed_form")
     #: 1/s, for all coordinates or for x, y, z (base_link), yaw, pitch. A joint that follows its targets within a tick
     #: makes the error of a coordinate shrink by (1 - gain tick) each tick: stable for 0 < gain < 2 / tick, without
-    #: overshoot up to 1 / tick. A joint that covers the share a < 1 of the way only makes it (1 - a gain tick): slower,
-    #: still stable.
+    #: overshoot up to 1 / tick. A joint that covers only the fraction a < 1 of the distance makes it (1 - a gain tick):
+    #: slower, still stable.
     clik_gain: Tuple[float, float, float, float, float] = number(1e-3, math.inf, "1/s", default=(50.0,) * 5)
     #: s, the tick the gain is meant for; a CLIK step never integrates over more, so that a late message cannot leave
     #: the stable range

@@ -75,12 +75,12 @@ def refusal(name: str, speed: float, parameters: Sequence[float], seen: Optional
     if speed != 0.0 and not SLOWEST <= speed <= 1.0:
         return f"the speed is {speed:g} of the usual one; give {SLOWEST:g} to 1, or 0 for the usual one"
     if seen is None:
-        return "no mode or no odom yet; start the action manager and the odometry, then ask again"
+        return "no mode or no odom yet; start the action manager and the odometry, then try again"
     distance = math.dist(parameters, seen.pose[:2])
     if not distance <= FARTHEST_M:
         return f"the point is {distance:.1f} m away; give one within {FARTHEST_M:g} m, or go there in parts"
     if seen.mode not in STARTS:
-        return f"the robot is in mode {seen.mode} ({seen.text}); bring it to hexapod, then ask again"
+        return f"the robot is in mode {seen.mode} ({seen.text}); bring it to hexapod, then try again"
     return ""
 
 
@@ -155,7 +155,7 @@ class TransformAndRoll:
         if previous is None:
             return ""
         if seen.t < previous.t:
-            return "the clock went back: the simulation was reset; ask again"
+            return "the clock went back: the simulation was reset; send the goal again"
         jump = math.dist(seen.pose[:2], previous.pose[:2])
         if jump > JUMP_M + FASTEST_M_S * (seen.t - previous.t):
             return f"the odometry jumped by {jump:.2f} m, so that the point is not where it was; give it anew"
@@ -192,7 +192,7 @@ class TransformAndRoll:
             return self._ended(End.ABORTED, f"left mode shell for {seen.target} while rolling: {seen.text}")
         late = seen.t - self._started > ROLL_LIMIT_S + self._distance / ROLL_LEAST_M_S
         if late and left > self._guide.leave:
-            text = f"still {left:.2f} m from the point; the ball rests, clear its way and ask again"
+            text = f"still {left:.2f} m from the point; the ball rests, clear its path and try again"
             return replace(self._ended(End.ABORTED, text), velocity=(0.0, 0.0))
         velocity = self._guide.twist(dt, seen.pose, seen.velocity)
         if self._guide.arrived or late:  # one that rocks where it may open does not have to come to rest for it

@@ -18,7 +18,7 @@ from shellbot_action_manager.body.limbs import LimbCommand, held
 from shellbot_action_manager.body.righting import Righting
 from shellbot_action_manager.body.rolling import RollingControl
 
-NO_ATTITUDE = "no attitude from the IMU: the ball does not know how it lies; look at imu/data, then ask again"
+NO_ATTITUDE = "no attitude from the IMU: the ball does not know how it lies; look at imu/data, then try again"
 NO_SHELLS = "this robot has no upper shells and cannot close; the modes are hexapod, stand, sit, relax"
 _TOO_EARLY = "cmd_vel does not count before the robot is {}"
 
@@ -144,7 +144,7 @@ class OpenBall(OnPath):
         lies = f"lies tilted by {np.degrees(state.tilt):.0f} deg"
         if self._rights and self._righting.gives_up:
             return (
-                f"{lies} after {self._righting.time:.0f} s of rolling upright; clear its surroundings, then ask again"
+                f"{lies} after {self._righting.time:.0f} s of rolling upright; clear its surroundings, then try again"
             )
         if self._path().on_pole:
             return self._path().late or None

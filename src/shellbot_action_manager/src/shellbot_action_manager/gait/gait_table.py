@@ -71,11 +71,11 @@ class Gait(Settings, error=ConfigError):
         return _poor_support(self.phase_offset, self.duty_factor)
 
     def period(self, usage: float) -> float:
-        """Return the cycle time (s) at a share 0..1 of the top speed."""
+        """Return the cycle time (s) at a fraction 0..1 of the top speed."""
         return self.period_slow + (self.period_fast - self.period_slow) * min(max(usage, 0.0), 1.0)
 
     def dwell(self, usage: float) -> float:
-        """Return the share of the swing without travel before the landing at a share 0..1 of the top speed."""
+        """Return the fraction of the swing without travel before the landing at a fraction 0..1 of the top speed."""
         slow, fast = self.landing_dwell, self.landing_dwell_fast
         return slow + (fast - slow) * min(max(usage, 0.0), 1.0)
 

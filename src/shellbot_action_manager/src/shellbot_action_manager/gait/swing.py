@@ -55,13 +55,13 @@ def travel_profile(fraction: float, lift_dwell: float, landing_dwell: float, ram
     mean. A short ramp asks for less speed of the servos, a long one for less torque. Speed and acceleration are zero at
     both ends.
     """
-    share = 1.0 - lift_dwell - landing_dwell
-    u = min(max((fraction - lift_dwell) / share, 0.0), 1.0)
+    travelling = 1.0 - lift_dwell - landing_dwell
+    u = min(max((fraction - lift_dwell) / travelling, 0.0), 1.0)
     near = min(u, 1.0 - u)  # the curve is point-symmetric about its middle
     acceleration = 0.0
     if near < ramp:
         distance = 0.5 * near - ramp / (2.0 * math.pi) * math.sin(math.pi * near / ramp)
-        acceleration = 0.5 * math.pi / ramp * math.sin(math.pi * near / ramp) / ((1.0 - ramp) * share**2)
+        acceleration = 0.5 * math.pi / ramp * math.sin(math.pi * near / ramp) / ((1.0 - ramp) * travelling**2)
     else:
         distance = near - 0.5 * ramp
     distance /= 1.0 - ramp

@@ -57,7 +57,7 @@ class WalkState:
     p_lift: np.ndarray
     p_target: np.ndarray
     a_feet: np.ndarray  #: (6, 3) Acceleration of the swinging feet over the ground, m/s^2
-    #: lift_height, dwell: (6,) Top of the present swing of each leg, m, and the share without travel at its end
+    #: lift_height, dwell: (6,) Top of the present swing of each leg, m, and the fraction without travel at its end
     lift_height: np.ndarray
     dwell: np.ndarray
     radius: float = 0.0  #: Circle around which the footholds are planned, m: one while walking, one to come home to

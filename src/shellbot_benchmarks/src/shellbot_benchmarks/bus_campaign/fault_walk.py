@@ -22,7 +22,7 @@ from .schedule import Slot, put_right, random_schedule
 
 TWIST = (0.12, 0.0, 0.25)  # a circle of half a metre
 _FALL_TILT_DEG = 25.0
-_FALL_HEIGHT = 0.6  # share of the standing height
+_FALL_HEIGHT = 0.6  # fraction of the standing height
 _ANNOUNCED_FOR = 3.0  # s that an announcement counts for what follows it
 _STEP_TOLERANCE = 1.02
 

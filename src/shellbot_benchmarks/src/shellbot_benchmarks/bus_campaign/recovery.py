@@ -54,7 +54,7 @@ def run_recovery(campaign: RecoveryCampaign) -> RecoveryResult:
 
 
 def lossy_walk(seed: int, lost: float, seconds: float = 10.0) -> float:
-    """Return how far the robot walks at 0.15 m/s when a share of the replies is lost; NaN if the driver stops it."""
+    """Return how far the robot walks at 0.15 m/s when a fraction of the replies is lost; NaN if the driver stops it."""
     chain = OnboardChain(ChainConfig(variant="walker", seed=seed, record=False))
     chain.stand_up()
     if lost > 0.0:

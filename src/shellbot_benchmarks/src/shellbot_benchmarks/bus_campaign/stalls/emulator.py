@@ -31,7 +31,7 @@ READY = "ready"
 VARIANT = "walker"
 _STEP = 8e-3  # s of the physics
 _LOOK_EVERY = 2  # steps between two looks at where the horns are
-_COASTING = 0.1  # share of the damping that is left without torque, as of `Motor`
+_COASTING = 0.1  # fraction of the damping that is left without torque, as of `Motor`
 _READ = 4096  # bytes that PtyServer reads at a time
 # N·m/rad towards the pose in which the robot lies: it tears limp servos there at up to 2 rad/s, and one that holds sags
 # by a step or two
