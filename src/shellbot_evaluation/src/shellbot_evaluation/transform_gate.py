@@ -143,11 +143,11 @@ class Gate:
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     p = argparse.ArgumentParser(
-        prog="scripts/action",
-        description="check transform: plays the path between standing and the ball, every step as it is and with the "
+        prog="scripts/action check transform",
+        description="Plays the path between standing and the ball, every step as it is and with the "
         "levelling of a body that leans in twelve directions, against the simulator's own shapes and exclusions.",
     )
-    p.add_argument("words", nargs=2, metavar="check transform", help="what to check")
+    p.add_argument("words", nargs=2, help=argparse.SUPPRESS)  # check transform
     p.add_argument("--file", type=Path, help="another transform.yaml")
     p.add_argument("--every", type=float, default=0.02, help="s of the path between two postures (default 0.02)")
     p.add_argument("--fraction", type=float, default=0.5, help="of the levelling's range, 0 to 1 (default 0.5)")
