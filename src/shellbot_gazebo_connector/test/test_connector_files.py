@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -67,6 +68,14 @@ def test_the_world_is_not_named_as_the_robot_and_lets_feet_come_out_of_the_floor
     assert float(root.findtext("world/physics/ode/constraints/contact_max_correcting_vel")) >= 10.0
 
 
+def test_gazebos_window_looks_at_the_robot():
+    root = ElementTree.parse(PACKAGE / "worlds" / "shellbot.world").getroot()
+    x, y, z, _, pitch, yaw = map(float, root.findtext("world/gui/camera/pose").split())
+    ahead = np.array([np.cos(yaw) * np.cos(pitch), np.sin(yaw) * np.cos(pitch), -np.sin(pitch)])
+    robot = np.array([0.0, 0.0, 0.1]) - [x, y, z]
+    assert 1.0 < ahead @ robot < 2.0 and np.linalg.norm(np.cross(ahead, robot)) < 0.1
+
+
 def test_gazebo_damps_every_joint_implicitly_and_the_manifest_names_its_plugins():
     from shellbot_description import driven_joint_names, expand
 
@@ -89,7 +98,7 @@ def test_every_launch_argument_is_explained(name):
     assert arguments and all(argument.get("doc") and argument.get("default") is not None for argument in arguments)
 
 
-EMPTY_WORLD_ARGUMENTS = ("world_name", "paused", "use_sim_time", "gui", "pub_clock_frequency")
+EMPTY_WORLD_ARGUMENTS = ("world_name", "paused", "use_sim_time", "gui")
 
 
 def loaded(tmp_path, name, arguments=()):
