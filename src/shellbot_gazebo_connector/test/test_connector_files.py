@@ -131,27 +131,33 @@ def test_connector_launch_loads(tmp_path):
 
 
 @pytest.mark.parametrize(("variant", "joints"), [("simulation", 36), ("walker", 24)])
-@pytest.mark.parametrize("paused", ["true", "false"])
-def test_gazebo_launch_loads(tmp_path, variant, joints, paused):
-    launch = loaded(tmp_path, "gazebo.launch", [f"variant:={variant}", f"paused:={paused}"])
+@pytest.mark.parametrize(
+    ("arguments", "spawns", "paces"),
+    [
+        ([], [], ["--begin"]),
+        (["hold:=false"], ["-unpause"], []),
+        (["paused:=true"], [], []),
+        (["paused:=true", "hold:=false"], [], []),
+    ],
+)
+def test_gazebo_begins_once_with_the_controllers_unless_it_stays_paused(
+    tmp_path, variant, joints, arguments, spawns, paces
+):
+    launch = loaded(tmp_path, "gazebo.launch", [f"variant:={variant}", *arguments])
     nodes = {node.name: node for node in launch.nodes}
-    assert nodes["spawn_robot"].args.split() == ([] if paused == "true" else ["-unpause"])
+    assert nodes["spawn_robot"].args.split() == spawns
     assert nodes["controller_spawner"].args.split() == ["joint_state_controller", "shellbot_legs_controller"]
-    assert nodes["gazebo_pace"].args == "shellbot_legs_controller"
+    assert nodes["gazebo_pace"].args.split() == ["shellbot_legs_controller", *paces]
     values = parameters(launch)
     assert len(values["/shellbot_legs_controller/joints"]) == joints
     assert values["/paused_at_start"] is True
 
 
-def test_gazebo_waits_for_the_controllers_of_a_robot_that_would_fall(tmp_path):
+def test_gazebo_starts_the_controllers_of_any_robot(tmp_path):
     controllers = tmp_path / "controllers.yaml"
     controllers.write_text("other_controller: {joints: [hip]}", encoding="utf-8")
-    arguments = [f"controllers:={controllers}", "controller:=other_controller", "hold:=true"]
-    launch = loaded(tmp_path, "gazebo.launch", arguments)
+    launch = loaded(tmp_path, "gazebo.launch", [f"controllers:={controllers}", "controller:=other_controller"])
     nodes = {node.name: node for node in launch.nodes}
-    assert nodes["spawn_robot"].args == ""
     assert nodes["controller_spawner"].args.split() == ["joint_state_controller", "other_controller"]
     assert nodes["gazebo_pace"].args.split() == ["other_controller", "--begin"]
     assert parameters(launch)["/other_controller/joints"] == ["hip"]
-    stays = loaded(tmp_path, "gazebo.launch", [*arguments, "paused:=true"])
-    assert {node.name: node.args for node in stays.nodes}["gazebo_pace"] == "other_controller"
