@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
@@ -40,3 +42,15 @@ def test_the_operators_window_finds_the_simulators():
     simulator = pytest.importorskip("shellbot_simulator.node.viewer")
     operator = pytest.importorskip("shellbot_teleop.qt.simulator_view")
     assert operator.WINDOW_NAME == simulator.WINDOW_NAME
+
+
+def test_the_table_of_gazebos_physics_is_that_of_the_world():
+    root = ElementTree.parse(SOURCE / "shellbot_gazebo_connector/worlds/shellbot.world").getroot()
+    physics = {element.tag: element.text for element in root.iter() if not len(element)}
+    page = (SOURCE.parent / "docs/simulators.md").read_text(encoding="utf-8").partition("## Gazebo's physics")[2]
+    rows = re.findall(r"^\| `(\w+)` \| ([\d.]+) ?(\S*) \(", page, re.MULTILINE)
+    assert [name for name, _, _ in rows] == [
+        "max_step_size", "iters", "sor", "cfm", "erp", "contact_max_correcting_vel", "contact_surface_layer"
+    ]  # fmt: skip
+    for name, number, unit in rows:
+        assert float(physics[name]) == pytest.approx(float(number) * (1e-3 if unit in ("ms", "mm") else 1.0)), name

@@ -122,3 +122,53 @@ def test_folders_of_actions_are_those_of_the_caller(tmp_path):
     assert resolved("").stdout.strip() == "action_folders:="
     wrong = resolved("mine:nowhere")
     assert wrong.returncode == 1 and f"{tmp_path}/nowhere does not exist" in wrong.stderr
+
+
+def written(tmp_path, name, text):
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("robot", sim_arguments.robots())
+def test_the_shipped_servos_are_settings_of_every_robot(robot):
+    file = ROOT / "src" / "shellbot_simulator" / "config" / "servos_ax12a.yaml"
+    assert sim_arguments.sim_complaint([f"robot:={robot}", f"settings:={file}"]) == ""
+
+
+@pytest.mark.parametrize("robot", sim_arguments.robots())
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("servo_mrgin_deg: 1", "settings.yaml: servo_mrgin_deg does not exist; is servo_margin_deg meant?"),
+        ("servo_backlash_deg: 9", "settings.yaml: servo_backlash_deg is 9; give a number from 0 to 5 deg"),
+        ("engine: bullet", "has an argument of its own; leave it out and give simulator:=bullet"),
+        ("friction: 0.5", "has an argument of its own; leave it out and give friction:=0.5"),
+    ],
+)
+def test_wrong_settings_end_in_a_sentence(tmp_path, robot, text, words):
+    file = written(tmp_path, "settings.yaml", text)
+    assert words in sim_arguments.sim_complaint([f"settings:={file}", f"robot:={robot}"])
+
+
+def test_a_file_for_the_other_simulator_is_refused_with_what_there_is_instead(tmp_path):
+    world = written(tmp_path, "my.world", "<sdf version='1.6'><world name='hall'/></sdf>")
+    assert sim_arguments.sim_complaint([f"world:={world}", "simulator:=gazebo"]) == ""
+    words = sim_arguments.sim_complaint([f"world:={world}"])
+    assert "world:=FILE is for simulator:=gazebo" in words and "terrain:=NAME, one of flat, slope" in words
+    settings = written(tmp_path, "my.yaml", "servo_punch: 0.03")
+    assert "its world file, world:=FILE" in sim_arguments.sim_complaint(["simulator:=gazebo", f"settings:={settings}"])
+
+
+@pytest.mark.parametrize("robot", ["shellbot", "snake", "humanoid"])
+def test_a_world_of_the_robots_name_is_refused(tmp_path, robot):
+    world = written(tmp_path, "my.world", f"<sdf version='1.6'><world name='{robot}'/></sdf>")
+    words = sim_arguments.sim_complaint([f"robot:={robot}", f"world:={world}", "simulator:=gazebo"])
+    assert f"is named '{robot}' as the robot" in words
+
+
+def test_files_are_those_of_the_callers_folder(tmp_path):
+    written(tmp_path, "mine.yaml", "servo_mrgin_deg: 1")
+    command = [str(ROOT / "scripts" / "sim"), "settings:=mine.yaml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 1 and f"{tmp_path}/mine.yaml: servo_mrgin_deg does not exist" in done.stderr

@@ -67,6 +67,42 @@ def _load(file: Path) -> Dict[str, Any]:
         return dict(yaml.safe_load(stream))
 
 
+def _wrong_settings(path: str, simulator: str) -> str:
+    """Return what is wrong with a settings file of the embedded simulator."""
+    if simulator == "gazebo":
+        return "settings:=FILE is for the embedded simulator; Gazebo's physics is in its world file, world:=FILE"
+    from shellbot_common.yaml_file import read_yaml
+    from shellbot_simulator.core.config import load_config
+    from shellbot_simulator.core.errors import ConfigError
+
+    try:
+        load_config(changes=path)
+        names = read_yaml(path, ConfigError)
+    except ConfigError as error:
+        return str(error)
+    for name, argument in (("engine", "simulator"), ("friction", "friction")):
+        if name in names:
+            return f"{name} of {path} has an argument of its own; leave it out and give {argument}:={names[name]}"
+    return ""
+
+
+def _wrong_world(path: str, simulator: str, robot: str) -> str:
+    """Return what is wrong with a world file of Gazebo's."""
+    if simulator != "gazebo":
+        grounds = ", ".join(_load(SOURCE / "shellbot_simulator/config/terrains.yaml"))
+        return f"world:=FILE is for simulator:=gazebo; for the embedded simulator give terrain:=NAME, one of {grounds}"
+    from shellbot_gazebo_connector.world_file import world_complaint
+
+    return world_complaint(path, robot)
+
+
+def _wrong_file(kind: str, path: str, given: Dict[str, str], launch: Path) -> str:
+    simulator = given.get("simulator", "mujoco")
+    if kind == "settings":
+        return _wrong_settings(path, simulator) if path else ""
+    return _wrong_world(path, simulator, launch.parents[1].name[: -len("_bringup")])
+
+
 def _wrong_value(name: str, value: str, rule: Any) -> str:
     if isinstance(rule, list):
         return "" if value in rule else f"{name}:={value}: choose one of {', '.join(rule)}"
@@ -82,6 +118,7 @@ def _wrong_value(name: str, value: str, rule: Any) -> str:
 def complaint(arguments: Sequence[str], launch: Path) -> str:
     """Return what is wrong with the first wrong argument of a launch file, in words; empty when all are right."""
     names, table = known_names(launch), rules(launch)
+    given: Dict[str, str] = {}
     script = f"scripts/{launch.stem}"
     option = False
     for argument in arguments:
@@ -97,9 +134,16 @@ def complaint(arguments: Sequence[str], launch: Path) -> str:
             near = difflib.get_close_matches(name, names, n=1)
             meant = f" (do you mean {near[0]}?)" if near else ""
             return f"there is no argument '{name}'{meant}; the arguments are {', '.join(names)}"
-        wrong = _wrong_value(name, value, table[name]) if name in table else ""
-        if wrong:
-            return wrong
+        given[name] = value
+        if name in table and "file" not in table[name]:
+            wrong = _wrong_value(name, value, table[name])
+            if wrong:
+                return wrong
+    for name, rule in table.items():
+        if name in given and "file" in rule:
+            wrong = _wrong_file(rule["file"], given[name], given, launch)
+            if wrong:
+                return wrong
     return ""
 
 

@@ -7,10 +7,13 @@ import pytest
 
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import DefinitionError
+from shellbot_common import package_file
+from shellbot_common.yaml_file import read_yaml
+from shellbot_evaluation.engines_experiment import SERVOS
 from shellbot_evaluation.experiment_cli import main as experiment
 from shellbot_evaluation.experiments import Experiment, Run, make_case, plan_runs
 from shellbot_evaluation.mission_cli import COURSE
-from shellbot_evaluation.perturbations import Perturbations
+from shellbot_evaluation.perturbations import Perturbations, chain_changes
 from shellbot_evaluation.plans import CoursePlan
 from shellbot_evaluation.runner import execute
 
@@ -38,12 +41,29 @@ def test_a_seed_draws_from_the_whole_range_and_always_the_same():
         ("torque_scale=0:1", "torque_scale is 0.0; give a number from 0.1 to 2"),
         ("mass_scale=-1", "mass_scale"),
         ("push_n=-5", "is no number or range"),
+        ("servo_backlash_deg=0:9", "servo_backlash_deg is 9.0; give a number from 0 to 5 deg"),
+        ("supply_voltage=-12", "supply_voltage is -12.0; give a number from 1 to 60 V"),
         ("imu_latency=0.2:3", "give whole ticks of 10 ms, such as imu_latency=0:3"),
     ],
 )
 def test_a_perturbation_that_cannot_be_is_refused_before_the_first_run(text, message):
     with pytest.raises(DefinitionError, match=message):
         Perturbations.parse([text])
+
+
+def test_servos_supply_and_noise_reach_the_simulator():
+    drawn = Perturbations.parse(
+        ["servo_backlash_deg=0.3", "supply_voltage=10.5", "gyroscope_std=0.01", "mass_scale=1.1"]
+    )
+    physics = ChainConfig().replace(**chain_changes(drawn.draw(1))).physics()
+    assert (physics.servo_backlash_deg, physics.supply_voltage) == (0.3, 10.5)
+    assert (physics.gyroscope_std, physics.mass_scale) == (0.01, 1.1)
+
+
+def test_the_shipped_servos_are_those_of_the_table():
+    """A file that users copy, and the row "all of them" of docs/simulators.md."""
+    file = package_file("shellbot_simulator", "config/servos_ax12a.yaml")
+    assert read_yaml(file) == SERVOS["all of them"]
 
 
 def test_what_would_not_act_is_refused(tmp_path, capsys):

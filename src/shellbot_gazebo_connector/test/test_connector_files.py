@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -67,6 +68,14 @@ def test_the_world_is_not_named_as_the_robot_and_lets_feet_come_out_of_the_floor
     assert float(root.findtext("world/physics/ode/constraints/contact_max_correcting_vel")) >= 10.0
 
 
+def test_gazebos_window_looks_at_the_robot():
+    root = ElementTree.parse(PACKAGE / "worlds" / "shellbot.world").getroot()
+    x, y, z, _, pitch, yaw = map(float, root.findtext("world/gui/camera/pose").split())
+    ahead = np.array([np.cos(yaw) * np.cos(pitch), np.sin(yaw) * np.cos(pitch), -np.sin(pitch)])
+    robot = np.array([0.0, 0.0, 0.1]) - [x, y, z]
+    assert 1.0 < ahead @ robot < 2.0 and np.linalg.norm(np.cross(ahead, robot)) < 0.1
+
+
 def test_gazebo_damps_every_joint_implicitly_and_the_manifest_names_its_plugins():
     from shellbot_description import driven_joint_names, expand
 
@@ -89,7 +98,7 @@ def test_every_launch_argument_is_explained(name):
     assert arguments and all(argument.get("doc") and argument.get("default") is not None for argument in arguments)
 
 
-EMPTY_WORLD_ARGUMENTS = ("world_name", "paused", "use_sim_time", "gui", "pub_clock_frequency")
+EMPTY_WORLD_ARGUMENTS = ("world_name", "paused", "use_sim_time", "gui")
 
 
 def loaded(tmp_path, name, arguments=()):
@@ -122,27 +131,33 @@ def test_connector_launch_loads(tmp_path):
 
 
 @pytest.mark.parametrize(("variant", "joints"), [("simulation", 36), ("walker", 24)])
-@pytest.mark.parametrize("paused", ["true", "false"])
-def test_gazebo_launch_loads(tmp_path, variant, joints, paused):
-    launch = loaded(tmp_path, "gazebo.launch", [f"variant:={variant}", f"paused:={paused}"])
+@pytest.mark.parametrize(
+    ("arguments", "spawns", "paces"),
+    [
+        ([], [], ["--begin"]),
+        (["hold:=false"], ["-unpause"], []),
+        (["paused:=true"], [], []),
+        (["paused:=true", "hold:=false"], [], []),
+    ],
+)
+def test_gazebo_begins_once_with_the_controllers_unless_it_stays_paused(
+    tmp_path, variant, joints, arguments, spawns, paces
+):
+    launch = loaded(tmp_path, "gazebo.launch", [f"variant:={variant}", *arguments])
     nodes = {node.name: node for node in launch.nodes}
-    assert nodes["spawn_robot"].args.split() == ([] if paused == "true" else ["-unpause"])
+    assert nodes["spawn_robot"].args.split() == spawns
     assert nodes["controller_spawner"].args.split() == ["joint_state_controller", "shellbot_legs_controller"]
-    assert nodes["gazebo_pace"].args == "shellbot_legs_controller"
+    assert nodes["gazebo_pace"].args.split() == ["shellbot_legs_controller", *paces]
     values = parameters(launch)
     assert len(values["/shellbot_legs_controller/joints"]) == joints
     assert values["/paused_at_start"] is True
 
 
-def test_gazebo_waits_for_the_controllers_of_a_robot_that_would_fall(tmp_path):
+def test_gazebo_starts_the_controllers_of_any_robot(tmp_path):
     controllers = tmp_path / "controllers.yaml"
     controllers.write_text("other_controller: {joints: [hip]}", encoding="utf-8")
-    arguments = [f"controllers:={controllers}", "controller:=other_controller", "hold:=true"]
-    launch = loaded(tmp_path, "gazebo.launch", arguments)
+    launch = loaded(tmp_path, "gazebo.launch", [f"controllers:={controllers}", "controller:=other_controller"])
     nodes = {node.name: node for node in launch.nodes}
-    assert nodes["spawn_robot"].args == ""
     assert nodes["controller_spawner"].args.split() == ["joint_state_controller", "other_controller"]
     assert nodes["gazebo_pace"].args.split() == ["other_controller", "--begin"]
     assert parameters(launch)["/other_controller/joints"] == ["hip"]
-    stays = loaded(tmp_path, "gazebo.launch", [*arguments, "paused:=true"])
-    assert {node.name: node.args for node in stays.nodes}["gazebo_pace"] == "other_controller"

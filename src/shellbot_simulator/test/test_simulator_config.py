@@ -104,3 +104,14 @@ def test_missing_mesh_names_the_file():
         resolve_uri("package://shellbot_description/meshes/none.stl")
     with pytest.raises(ModelError, match="no_such_package"):
         resolve_uri("package://no_such_package/a.stl")
+
+
+def test_settings_of_ones_own_change_the_robots_and_leave_the_rest(tmp_path):
+    robots, mine = tmp_path / "robot.yaml", tmp_path / "mine.yaml"
+    robots.write_text("jacobian: sparse\njoint_noise_deg: 0.6", encoding="utf-8")
+    mine.write_text("joint_noise_deg: 0.1\nservo_backlash_deg: 1", encoding="utf-8")
+    both = load_config(robots, mine)
+    assert both == SimulatorConfig(jacobian="sparse", joint_noise_deg=0.1, servo_backlash_deg=1.0)
+    mine.write_text("timestep: 0.004", encoding="utf-8")
+    with pytest.raises(ConfigError, match=f"{mine}: timestep is 0.004"):
+        load_config(robots, mine)

@@ -41,7 +41,7 @@ class ChainConfig(Settings, error=DefinitionError):
     mass_scale: float = 1.0  #: Mass of every link against the description
     #: Changes of the description's variables: `{"fan_drive.reduction": 1.0}`; `OnboardChain` refuses them
     design: Mapping[str, float] = field(default_factory=dict)
-    #: Settings of the simulator's servos, supply and windings (simulator.yaml): `{"servo_margin_deg": 0.29}`;
+    #: Settings of the simulator's servos, supply, windings and noise (simulator.yaml): `{"servo_margin_deg": 0.29}`;
     #: `OnboardChain` refuses them
     servos: Mapping[str, float] = field(default_factory=dict)
     #: Torque limit of every servo against the description; `OnboardChain` refuses it: its servos have their own

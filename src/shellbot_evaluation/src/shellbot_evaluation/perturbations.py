@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Callable, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 
@@ -15,6 +15,20 @@ from shellbot_chain.errors import DefinitionError
 from shellbot_client.mission import Mission
 
 PUSH = "push_n"  # N for 0.2 s, horizontally, from any side, between 30 and 70 % of the motion
+SETTINGS = (  # of simulator.yaml, where they are explained
+    "servo_margin_deg",
+    "servo_punch",
+    "servo_resolution_deg",
+    "servo_backlash_deg",
+    "supply_voltage",
+    "supply_resistance",
+    "winding_heating",
+    "ambient_temperature",
+    "joint_noise_deg",
+    "accelerometer_std",
+    "gyroscope_std",
+    "orientation_std_deg",
+)
 PERTURBATIONS = (
     "mass_scale",
     "torque_scale",
@@ -26,6 +40,7 @@ PERTURBATIONS = (
     "gyro_bias_std_deg",
     "accelerometer_bias_std",
     PUSH,
+    *SETTINGS,
 )
 PUSH_S = 0.2
 _WHOLE = ("command_latency", "imu_latency")  # ticks
@@ -83,9 +98,13 @@ class Perturbations:
         }
 
 
-def chain_changes(drawn: Mapping[str, float]) -> Dict[str, float]:
+def chain_changes(drawn: Mapping[str, float]) -> Dict[str, Any]:
     """Return what of drawn values is a setting of the chain."""
-    return {key: round(value) if key in _WHOLE else value for key, value in drawn.items() if key != PUSH}
+    changes: Dict[str, Any] = {
+        key: round(value) if key in _WHOLE else value for key, value in drawn.items() if key not in (PUSH, *SETTINGS)
+    }
+    servos = {key: value for key, value in drawn.items() if key in SETTINGS}
+    return {**changes, "servos": servos} if servos else changes
 
 
 def pusher(chain: Chain, mission: Mission, force_n: float, seed: int, seconds: float) -> Callable[[], None]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Optional, Tuple, Union
 
 from shellbot_common import TICK, Settings, check_number, choice, number, package_file
+from shellbot_common.yaml_file import read_yaml
 
 from .errors import ConfigError
 
@@ -95,17 +96,22 @@ class SimulatorConfig(Settings, error=ConfigError):
         return int(round(TICK / self.timestep))
 
 
-def load_config(path: Optional[Union[str, Path]] = None) -> SimulatorConfig:
+def load_config(path: Optional[Union[str, Path]] = None, changes: Optional[Union[str, Path]] = None) -> SimulatorConfig:
     """Read a settings file.
 
     Parameters
     ----------
     path : str or pathlib.Path, optional
         A YAML file; the package's own `config/simulator.yaml` if not given.
+    changes : str or pathlib.Path, optional
+        A second one, of which each key takes precedence: the robot's own settings remain in force.
 
     Raises
     ------
     ConfigError
-        If the file cannot be read or a setting is wrong; the text names the file.
+        If a file cannot be read or a setting is wrong; the text names the file.
     """
-    return SimulatorConfig.load(path or package_file("shellbot_simulator", "config/simulator.yaml"))
+    config = SimulatorConfig.load(path or package_file("shellbot_simulator", "config/simulator.yaml"))
+    if not changes:
+        return config
+    return SimulatorConfig.from_mapping({**config.to_mapping(), **read_yaml(changes, ConfigError)}, f"{changes}: ")

@@ -35,6 +35,7 @@ class NodeParameters(Settings, error=ConfigError):
     camera_height: int = number(16, 2048, "pixels", default=480)  #: Pixels
     camera_nice: bool = False  #: Draw shadows and smooth edges (several times the time)
     config: str = ""  #: Path of a settings file; empty for the package's own
+    settings: str = ""  #: Path of a second one, whose keys take precedence
 
     @property
     def seed_or_none(self) -> Optional[int]:

@@ -32,7 +32,7 @@ def _build_simulator(
     SimulatorError, SettingsError
         If description, profile, controller and settings do not fit together.
     """
-    config = load_config(parameters.config or None)
+    config = load_config(parameters.config or None, parameters.settings or None)
     if parameters.engine:
         config = config.replace(engine=parameters.engine)
     if parameters.friction:
