@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 import yaml
@@ -15,7 +15,9 @@ from snake_motion.families import family
 from snake_motion.velocity_map import EXPONENTS, Branch, VelocityMap, design_matrix
 
 from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import map_jobs
+from shellbot_evaluation.reports import write_file
 
 from .cycles import CycleResult, run_target
 from .snake_run import Setup
@@ -32,7 +34,13 @@ class _Case:
 
 
 def identify(
-    name: str, setup: Setup, seeds: Sequence[int], frictions: Sequence[float], jobs: int = 1, levels: int = LEVELS
+    name: str,
+    setup: Setup,
+    seeds: Sequence[int],
+    frictions: Sequence[float],
+    jobs: int = 1,
+    levels: int = LEVELS,
+    journal: Optional[Journal] = None,
 ) -> VelocityMap:
     """Return the map of a family.
 
@@ -48,6 +56,8 @@ def identify(
         Processes.
     levels : int
         Values of each input, at least 4.
+    journal : Journal, optional
+        Runs that it holds are not repeated.
 
     Raises
     ------
@@ -68,7 +78,7 @@ def identify(
         for seed in seeds
     ]
     labels = [(f"{name} {c.direction:+d} {c.inputs[0]:.2f} {c.inputs[1]:.0f}", c) for c in cases]
-    results: List[CycleResult] = map_jobs(_run, labels, jobs)
+    results: List[CycleResult] = map_jobs(_run, labels, jobs, journal=journal)
     for case, result in zip(cases, results):
         if result.tipped:
             raise EvaluationError(
@@ -99,9 +109,7 @@ def write_map(found: VelocityMap, path: Path, command: str) -> None:
         f"# Powers of both inputs in each row: {' '.join(f'{i}{j}' for i, j in EXPONENTS)}\n"
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(
-        head + yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=200), encoding="utf-8"
-    )
+    write_file(path, head + yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=200))
 
 
 def _run(case: _Case) -> CycleResult:
