@@ -76,7 +76,7 @@ class VelocityDrive:
         if name not in self.maps:
             raise SnakeMotionError(
                 f"no velocity map of the family {name} for {self._modules} modules: write one with "
-                f"scripts/snake identify --family {name} --modules {self._modules}"
+                f"scripts/snake identify --family {name} --modules {self._modules}, then start the robot again"
             )
         kind = family(name)
         direction, inputs, step = self.maps[name].inverse([value * self._period for value in twist])
