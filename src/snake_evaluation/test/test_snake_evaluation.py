@@ -94,8 +94,17 @@ def test_identify_measures_what_the_map_says():
     ("arguments", "words"),
     [
         (["identify", "--modules", "0"], "modules is 0; give a whole number from 1 to 128"),
-        (["identify", "--modules", "4", "--friction", "nan"], "friction is nan; give a number from 0.01 to 5"),
-        (["identify", "--modules", "4", "--jobs", "0"], "--workers is 0"),
+        (["identify", "--modules", "16", "--friction", "nan"], "friction is nan; give a number from 0.01 to 5"),
+        (["identify", "--modules", "16", "--jobs", "0"], "--workers is 0"),
+        (
+            ["identify", "--modules", "8"],
+            "above the servos' 5.50; narrow what is measured: --family forward, --amplitude",
+        ),
+        (["identify", "--amplitude", "0.4", "0.8"], "name it with --family"),
+        (
+            ["identify", "--family", "forward", "--amplitude", "0.3", "0.8"],
+            "is 0.3 0.8; give two numbers from 0.35",
+        ),
         (["slips", "--friction", "0"], "friction is 0.0"),
         (["film", "--modules", "1000"], "modules is 1000"),
         (["shapes", "--friction", "-1"], "friction is -1.0"),
@@ -131,8 +140,8 @@ def in_place_of(module, name, function):
         (
             identify_module,
             "_run",
-            ["identify", "--family", "rotation", "--modules", "4", "--friction", "0.8", "--out", "."],
-            CycleResult("rotation", 1, 4, 0.8, 100, 1.0, 2.0, 3.0, float("nan"), 0.0, 0.0, 0.0, 0.0, 0.0, False),
+            ["identify", "--family", "rotation", "--modules", "9", "--amplitude", "0.1", "0.5", "--out", "."],
+            CycleResult("rotation", 1, 9, 0.8, 100, 1.0, 2.0, 3.0, float("nan"), 0.0, 0.0, 0.0, 0.0, 0.0, False),
         ),
         (
             slips,
@@ -155,7 +164,7 @@ def test_a_measurement_goes_on_where_it_was_interrupted(tmp_path, monkeypatch, m
 
     monkeypatch.setattr(module, name, in_place_of(module, name, run))
     assert snake_cli.main(arguments) == 130
-    assert list(tmp_path.glob("*.unfinished.jsonl")) and not (tmp_path / "rotation_4.yaml").exists()
+    assert list(tmp_path.glob("*.unfinished.jsonl")) and not (tmp_path / "rotation_9.yaml").exists()
     seen, calls = list(calls), ["of the second attempt"] * 4
     assert snake_cli.main(arguments) == 0
     assert not [case for case in calls[4:] if case in seen] and not list(tmp_path.glob("*.unfinished.jsonl"))
@@ -163,7 +172,8 @@ def test_a_measurement_goes_on_where_it_was_interrupted(tmp_path, monkeypatch, m
         found = (tmp_path / "slips.yaml").read_text()
         assert 'roll: {"1": [2.0, 0.0], "-1": [2.0, 0.0]}' in found and "turn:" in found
     else:
-        assert load_map(tmp_path / "rotation_4.yaml").modules == 4
+        found = load_map(tmp_path / "rotation_9.yaml")
+        assert found.kind.ranges == ((0.1, 0.5), (-100.0, -80.0)) and found.steps([[0.5, -90.0]])[0][2] > 0.0
 
 
 def test_the_shape_space_of_a_gait_scales_both_waves_and_the_floor_counts(tmp_path, monkeypatch):

@@ -43,6 +43,16 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--friction", type=float, nargs="+", default=[0.5, 0.8], help="floors (default 0.5 0.8)")
     one.add_argument("--variables", type=Path, metavar="FILE", help=_VARIABLES)
     one.add_argument("--out", type=Path, help="folder (default: config/maps of snake_motion)")
+    one.add_argument(
+        "--amplitude",
+        type=float,
+        nargs=2,
+        metavar=("LOW", "HIGH"),
+        help="fraction of the family's (default: all)",
+    )
+    one.add_argument(
+        "--steering", type=float, nargs=2, metavar=("LOW", "HIGH"), help="offset or phase, deg (default: the family's)"
+    )
     one.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
     add_seeds(one, "100:101", "a start with small deviations")
     slips = commands.add_parser("slips", help="measure how gaits slip, which the odometry corrects")
@@ -183,12 +193,28 @@ def _identify(options: argparse.Namespace, command: str) -> int:
     seeds = tuple(seeds_of(options.seeds))
     setup = Setup(modules=options.modules, variables_file=options.variables)
     names = FAMILIES if options.family == "all" else (options.family,)
+    ranges = [tuple(given) if given else None for given in (options.amplitude, options.steering)]
+    if any(ranges) and len(names) > 1:
+        raise SnakeMotionError("--amplitude and --steering are of one family; name it with --family")
     beside = folder / f"identify_{options.modules}.yaml"
     with Journal.beside(
         beside, f"snake identify {setup.digest}", asdict, lambda packed: CycleResult(**packed)
     ) as journal:
         # maps are written last: they belong to the code whose digest the journal checks when it goes on
-        for found in [identify(name, setup, seeds, options.friction, options.jobs, journal=journal) for name in names]:
+        maps = [
+            identify(
+                name,
+                setup,
+                seeds,
+                options.friction,
+                options.jobs,
+                amplitude=ranges[0],
+                steering=ranges[1],
+                journal=journal,
+            )
+            for name in names
+        ]
+        for found in maps:
             path = folder / f"{found.family}_{options.modules}.yaml"
             write_map(found, path, command)
             forward, left, yaw = found.residual

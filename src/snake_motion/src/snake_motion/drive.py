@@ -37,10 +37,10 @@ class VelocityDrive:
     def limits(self) -> np.ndarray:
         """Greatest forward, sideways (m/s) and turning (rad/s) velocity, each alone, (3,); 0 without a map."""
         greatest = np.zeros(3)
-        for name, velocity_map in self.maps.items():
-            kind = family(name)
-            (low, high), steering = kind.ranges
-            middle = np.array([[high, value] for value in np.linspace(*steering, 9)])
+        for velocity_map in self.maps.values():
+            kind = velocity_map.kind
+            (_, greatest_amplitude), steering = kind.ranges
+            middle = np.array([[greatest_amplitude, value] for value in np.linspace(*steering, 9)])
             steps = velocity_map.steps(middle)
             axis = kind.axis
             greatest[axis] = float(np.max(steps[:, axis])) / self._period
