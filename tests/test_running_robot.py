@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""scripts/sim does not start a second robot that would push out the first."""
+"""scripts/sim starts no second robot that would push out the first; scripts/teleop has the keys of that which runs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts" / "lib"))
 
+import robot_keymap  # noqa: E402
 import running_robot  # noqa: E402
 
 
@@ -144,3 +145,30 @@ def test_a_program_that_does_not_speak_http_is_told():
 
         threading.Thread(target=answer, daemon=True).start()
         assert f"port {port} of localhost is taken" in running_robot.taken_port(f"http://localhost:{port}", True)
+
+
+@pytest.mark.parametrize(
+    ("profile", "package"),
+    [
+        ("name: snake\nbase: {link: head}\n", "snake_bringup"),
+        ("name: humanoid\n", "humanoid_bringup"),
+        ("name: shellbot\n", ""),
+        ("name: unheard_of\n", ""),
+        ("limbs:\n  name: snake\n", ""),
+        (7, ""),
+    ],
+)
+def test_the_robot_that_is_loaded_has_keys_of_its_own_or_those_of_teleop(profile, package):
+    with server(
+        getParam=lambda _caller, name: [1, "", profile] if name == "/robot_2/robot_profile" else [-1, "", 0]
+    ) as it:
+        found = robot_keymap.keymap_at(it, "/robot_2/")
+        assert robot_keymap.keymap_at(it) is None, "another namespace is another robot"
+    expected = robot_keymap.SOURCE / package / "config" / "keymap.yaml"
+    assert found == (expected if package else None)
+
+
+def test_the_keys_are_teleops_own_without_a_master():
+    with server() as stranger:
+        assert robot_keymap.keymap_at(stranger) is None
+    assert robot_keymap.keymap_at(stranger) is None

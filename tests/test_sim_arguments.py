@@ -53,6 +53,36 @@ def test_wrong_arguments(argument, words):
     assert words in sim_arguments.sim_complaint(["rtf:=1", argument])
 
 
+def test_gaits_of_another_file_are_those_that_may_begin(tmp_path):
+    table = tmp_path / "gaits.yaml"
+    table.write_text("crawl: {pitch: {alpha_deg: 15, k: 1}}\n")
+    robot, given = "robot:=snake", f"gaits_file:={table}"
+    assert sim_arguments.sim_complaint([robot, "gait:=crawl", given]) == ""
+    assert "choose one of crawl" in sim_arguments.sim_complaint([robot, given, "gait:=straight"])
+    assert "straight" in sim_arguments.sim_complaint([robot, "gait:=crawl"])
+    table.write_text("a list\n")
+    assert "holds no rows" in sim_arguments.sim_complaint([robot, "gait:=crawl", given])
+    table.write_text("[")
+    assert "is no YAML" in sim_arguments.sim_complaint([robot, "gait:=crawl", given])
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        (
+            "gaits_file:=/nowhere.yaml",
+            "cannot be read (No such file or directory); copy snake_motion/config/",
+        ),
+        ("variables:=/nowhere.yaml", "copy snake_description/config/snake.yaml"),
+        ("maps_folder:=/nowhere", "is no folder; that into which scripts/snake identify"),
+        ("maps_folder:=", ""),
+    ],
+)
+def test_a_file_of_the_user_is_there(argument, words):
+    found = sim_arguments.sim_complaint(["robot:=snake", argument])
+    assert words in found and bool(words) == bool(found)
+
+
 @pytest.mark.parametrize("launch", [*map(sim_arguments.sim_launch, sim_arguments.robots()), sim_arguments.ONBOARD])
 def test_only_arguments_that_exist_have_rules(launch):
     assert set(sim_arguments.rules(launch)) <= set(sim_arguments.known_names(launch))

@@ -13,7 +13,7 @@ import math
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import yaml
 
@@ -53,12 +53,19 @@ def known_names(launch: Path) -> List[str]:
     return [str(a.get("name")) for a in arguments if a.get("value") is None]
 
 
-def rules(launch: Path) -> Dict[str, Any]:
-    """Return what the arguments of a launch file may be: choices, or a range with its hint."""
+def rules(launch: Path, given: Optional[Mapping[str, str]] = None) -> Dict[str, Any]:
+    """Return what the arguments of a launch file may be: choices, a range or a path, these with a hint.
+
+    Choices may be the keys of a file of the workspace (`keys_of`), or of that in the argument which `or_of` names.
+    """
     table: Dict[str, Any] = _load(launch.with_suffix(".yaml"))
-    for name, rule in table.items():
+    for name, rule in list(table.items()):
         if isinstance(rule, dict) and "keys_of" in rule:
-            table[name] = list(_load(SOURCE / rule["keys_of"]))
+            other = (given or {}).get(rule.get("or_of", ""), "")
+            if other and _no_mapping(other):
+                del table[name]  # the file itself is what is wrong
+            else:
+                table[name] = list(_load(Path(other) if other else SOURCE / rule["keys_of"]))
     return table
 
 
@@ -103,9 +110,26 @@ def _wrong_file(kind: str, path: str, given: Dict[str, str], launch: Path) -> st
     return _wrong_world(path, simulator, launch.parents[1].name[: -len("_bringup")])
 
 
+def _no_mapping(file: str) -> str:
+    """Return why a user's file holds no mapping of YAML, in words; empty if it does."""
+    try:
+        _load(Path(file))
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    except (ValueError, TypeError):
+        return "holds no rows NAME: ..."
+    except yaml.YAMLError as error:
+        return f"is no YAML ({' '.join(str(error).split())})"
+    return ""
+
+
 def _wrong_value(name: str, value: str, rule: Any) -> str:
     if isinstance(rule, list):
         return "" if value in rule else f"{name}:={value}: choose one of {', '.join(rule)}"
+    if "path" in rule:
+        is_folder = rule["path"] == "folder"
+        wrong = _no_mapping(value) if not is_folder else "" if Path(value).is_dir() else "is no folder"
+        return f"{name}:={value} {wrong}; {rule['hint']}" if value and wrong else ""
     try:
         number = float(value)
     except ValueError:
@@ -117,8 +141,8 @@ def _wrong_value(name: str, value: str, rule: Any) -> str:
 
 def complaint(arguments: Sequence[str], launch: Path) -> str:
     """Return what is wrong with the first wrong argument of a launch file, in words; empty when all are right."""
-    names, table = known_names(launch), rules(launch)
-    given: Dict[str, str] = {}
+    given = {name: value for name, sign, value in (argument.partition(":=") for argument in arguments) if sign}
+    names, table = known_names(launch), rules(launch, given)
     script = f"scripts/{launch.stem}"
     option = False
     for argument in arguments:
@@ -134,7 +158,6 @@ def complaint(arguments: Sequence[str], launch: Path) -> str:
             near = difflib.get_close_matches(name, names, n=1)
             meant = f" (do you mean {near[0]}?)" if near else ""
             return f"there is no argument '{name}'{meant}; the arguments are {', '.join(names)}"
-        given[name] = value
         if name in table and "file" not in table[name]:
             wrong = _wrong_value(name, value, table[name])
             if wrong:

@@ -48,3 +48,34 @@ def test_the_simulator_has_the_settings_of_the_experiments(modules):
     setup = Setup(modules)
     settings = load_config(values["/simulator/config"])
     assert settings.replace(friction=setup.friction, timestep=setup.timestep, engine=setup.engine) == setup.simulator
+
+
+def test_files_of_the_user_reach_description_and_motion(tmp_path):
+    variables = tmp_path / "my snake.yaml"
+    text = package_file("snake_description", "config/snake.yaml").read_text(encoding="utf-8")
+    variables.write_text(text.replace("mass: 0.090, effort: 1.5", "mass: 0.180, effort: 2.5"), encoding="utf-8")
+    given = [f"variables:={variables}", "gaits_file:=/g.yaml", "maps_folder:=/m", "modules:=4"]
+    values = yaml.safe_load(roslaunch(None, "--dump-params", LAUNCH, *given))
+    robot = ElementTree.fromstring(values["/robot_description"])
+    masses = [float(mass.get("value")) for mass in robot.iter("mass")]
+    assert sum(masses) == pytest.approx(4 * 0.180)
+    assert {float(limit.get("effort")) for limit in robot.iter("limit")} == {2.5}
+    motion = {name: values[f"/snake_motion/{name}"] for name in ("gait", "gaits_file", "maps_folder")}
+    assert motion == {"gait": "", "gaits_file": "/g.yaml", "maps_folder": "/m"}
+
+
+def test_rviz_sends_waypoints_in_odom_on_a_ground_that_stands_still():
+    text = package_file("snake_bringup", "rviz/snake.rviz").read_text(encoding="utf-8")
+    shown = yaml.safe_load(text)["Visualization Manager"]
+    displays = {display["Class"]: display for display in shown["Displays"]}
+    assert shown["Global Options"]["Fixed Frame"] == "odom"
+    assert displays["rviz/Grid"]["Reference Frame"] == "<Fixed Frame>"
+    assert displays["rviz/MarkerArray"]["Marker Topic"] == "obstacles"
+    (goal,) = (tool for tool in shown["Tools"] if tool["Class"] == "rviz/SetGoal")
+    node = package_file("snake_motion", "src/snake_motion/snake_node.py").read_text(encoding="utf-8")
+    assert f'rospy.Subscriber("{goal["Topic"]}", PoseStamped' in node
+    for name in ("sim", "onboard"):
+        assert (
+            "$(find snake_bringup)/rviz/snake.rviz"
+            in package_file("snake_bringup", f"launch/{name}.launch").read_text()
+        )

@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from snake_evaluation.changes import _change
-from snake_evaluation.cycles import run_cycles
+from snake_evaluation.cycles import CycleResult, run_cycles
 from snake_evaluation.experiment_cli import main
 from snake_evaluation.identify import identify
 from snake_evaluation.snake_run import Setup
 from snake_evaluation.speed import speed_table
 from snake_evaluation.waypoint_experiment import _mission
+from snake_motion.velocity_map import load_map
 
+from shellbot_common import package_file
 from shellbot_evaluation.errors import EvaluationError
-from snake_evaluation import experiment_cli, snake_cli
+from snake_evaluation import experiment_cli, film, slips, snake_cli
+from snake_evaluation import identify as identify_module
 
 
 def test_every_option_says_what_it_is():
@@ -86,6 +90,111 @@ def test_identify_measures_what_the_map_says():
         identify("rotation", Setup(), (1,), (0.8,), levels=3)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["identify", "--modules", "0"], "modules is 0; give a whole number from 1 to 128"),
+        (["identify", "--modules", "16", "--friction", "nan"], "friction is nan; give a number from 0.01 to 5"),
+        (["identify", "--modules", "16", "--jobs", "0"], "--workers is 0"),
+        (
+            ["identify", "--modules", "8"],
+            "above the servos' 5.50; narrow what is measured: --family forward, --amplitude",
+        ),
+        (["identify", "--amplitude", "0.4", "0.8"], "name it with --family"),
+        (
+            ["identify", "--family", "forward", "--amplitude", "0.3", "0.8"],
+            "is 0.3 0.8; give two numbers from 0.35",
+        ),
+        (["slips", "--friction", "0"], "friction is 0.0"),
+        (["film", "--modules", "1000"], "modules is 1000"),
+        (["shapes", "--friction", "-1"], "friction is -1.0"),
+        (["shapes", "--gait", "straight_long"], "straight_long has no alpha_deg"),
+        (["shapes", "--gait", "moonwalk"], "choose from still, straight"),
+        (["bus", "--modules", "0"], "modules is 0"),
+        (["bus", "--modules", "2", "--gait", "straight", "--cycles", "0"], "cycles is 0; give at least 1"),
+        (["speed", "--modules", "2", "--seconds", "0"], "seconds is 0.0; give a number from 0.01 to 1000 s"),
+    ],
+)
+def test_a_wrong_number_is_refused_in_words(tmp_path, capsys, arguments, words):
+    files = {
+        "identify": tmp_path,
+        "slips": tmp_path / "slips.yaml",
+        "film": tmp_path,
+        "shapes": tmp_path / "shapes.png",
+    }
+    out = files.get(arguments[0])
+    assert snake_cli.main([*arguments, *(["--out", str(out)] if out else [])]) == 2
+    assert words in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def in_place_of(module, name, function):
+    """Return a function that a journal takes for another one."""
+    function.__module__, function.__qualname__ = module.__name__, name
+    return function
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "arguments", "result"),
+    [
+        (
+            identify_module,
+            "_run",
+            ["identify", "--family", "rotation", "--modules", "9", "--amplitude", "0.1", "0.5", "--out", "."],
+            CycleResult("rotation", 1, 9, 0.8, 100, 1.0, 2.0, 3.0, float("nan"), 0.0, 0.0, 0.0, 0.0, 0.0, False),
+        ),
+        (
+            slips,
+            "_steps",
+            ["slips", "--gait", "roll", "--friction", "0.5", "0.8", "--out", "slips.yaml"],
+            (np.array([0.1 + 0.2j, 0.1j]), np.array([0.2 + 0.4j, 0.2j])),
+        ),
+    ],
+)
+def test_a_measurement_goes_on_where_it_was_interrupted(tmp_path, monkeypatch, module, name, arguments, result):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "slips.yaml").write_text('turn: {"1": [1.0, 0.0]}\n')
+    calls = []
+
+    def run(case):
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        calls.append(case)
+        return result
+
+    monkeypatch.setattr(module, name, in_place_of(module, name, run))
+    assert snake_cli.main(arguments) == 130
+    assert list(tmp_path.glob("*.unfinished.jsonl")) and not (tmp_path / "rotation_9.yaml").exists()
+    seen, calls = list(calls), ["of the second attempt"] * 4
+    assert snake_cli.main(arguments) == 0
+    assert not [case for case in calls[4:] if case in seen] and not list(tmp_path.glob("*.unfinished.jsonl"))
+    if module is slips:
+        found = (tmp_path / "slips.yaml").read_text()
+        assert 'roll: {"1": [2.0, 0.0], "-1": [2.0, 0.0]}' in found and "turn:" in found
+    else:
+        found = load_map(tmp_path / "rotation_9.yaml")
+        assert found.kind.ranges == ((0.1, 0.5), (-100.0, -80.0)) and found.steps([[0.5, -90.0]])[0][2] > 0.0
+
+
+def test_the_shape_space_of_a_gait_scales_both_waves_and_the_floor_counts(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(film, "ALPHAS", (20.0, 30.0))
+    monkeypatch.setattr(film, "UNDULATIONS", (1.5,))
+
+    def target(setup, target):
+        seen.append((setup.modules, setup.friction, target.shape))
+        return CycleResult("x", 1, 16, 0.8, 1, 1.0, 90.0, 3.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, False)
+
+    monkeypatch.setattr(film, "run_target", target)
+    out = tmp_path / "shapes.png"
+    given = ["--gait", "side_winding", "--friction", "0.3", "--modules", "12", "--out", str(out)]
+    assert snake_cli.main(["shapes", *given]) == 0
+    assert {case[:2] for case in seen} == {(12, 0.3)} and out.read_bytes().startswith(b"\x89PNG")
+    amplitudes = [(case[2].pitch.amplitude, case[2].yaw.amplitude) for case in seen]
+    assert [yaw / pitch for pitch, yaw in amplitudes] == pytest.approx([8.0, 8.0]), "alpha 5 and 40 deg"
+    assert amplitudes[1][1] == pytest.approx(1.5 * amplitudes[0][1])
+
+
 def test_speed_tells_physics_from_the_rest():
     table = speed_table((4,), ("straight",), 0.8, 0.2).splitlines()
     everything, physics, tick = (float(cell) for cell in table[2].split("|")[4:7])
@@ -107,6 +216,35 @@ def test_the_command_writes_runs_and_summary(tmp_path, capsys):
     assert "modules is 1000; give a whole number from 1 to 128" in capsys.readouterr().err
     assert main(["--gait", "rolling", "--modules", "2"]) == 2
     assert "use more modules" in capsys.readouterr().err
+
+
+def test_own_gaits_and_bodies_over_several_numbers_of_modules(tmp_path, capsys):
+    gaits, page, variables = tmp_path / "gaits.yaml", tmp_path / "page.md", tmp_path / "long.yaml"
+    gaits.write_text("slow: {pitch: {alpha_deg: 15, k: 1}, period: 0.6}\narc: {pitch: {alpha_deg: 120, k: 0}}\n")
+    page.write_text("<!-- begin: snake-modules -->\n<!-- end: snake-modules -->\n")
+    text = package_file("snake_description", "config/snake.yaml").read_text()
+    variables.write_text(text.replace("length: 0.072", "length: 0.144"))
+    given = ["--gaits", str(gaits), "--seeds", "1", "--cycles", "1", "--modules", "2", "6"]
+    assert main([*given, "--gait", "slow", "arc", "--json", str(tmp_path / "a.json"), "--write", str(page)]) == 0
+    assert "left out with 2 modules: gait arc bends a joint" in capsys.readouterr().err
+    runs = json.loads((tmp_path / "a.json").read_text())["runs"]
+    assert [(run["gait"], run["modules"]) for run in runs] == [("slow", 2), ("slow", 6), ("arc", 6)]
+    assert "| slow" in page.read_text() and "odometry" not in page.read_text()
+    more = ["--gait", "slow", "--variables", str(variables), "--json", str(tmp_path / "b.json")]
+    assert main([*given, *more]) == 0
+    long = json.loads((tmp_path / "b.json").read_text())["runs"]
+    assert long[1]["forward_mm"] != runs[1]["forward_mm"]
+    assert main([*given, "--gait", "all"]) == 2 and main(["changes", "--modules", "8", "16"]) == 2
+    message = capsys.readouterr().err
+    assert "choose from slow, arc" in message and "are for gaits only" in message
+
+
+def test_runs_with_a_changed_table_of_gaits_are_not_taken_from_a_journal(tmp_path):
+    table = tmp_path / "gaits.yaml"
+    table.write_text("slow: {pitch: {alpha_deg: 15, k: 1}}\n")
+    before = Setup(gaits_file=table).digest
+    table.write_text("slow: {pitch: {alpha_deg: 16, k: 1}}\n")
+    assert before and Setup(gaits_file=table).digest != before and not Setup().digest
 
 
 def test_a_gait_steps_in_bullet_as_in_mujoco(tmp_path):

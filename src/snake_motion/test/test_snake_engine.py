@@ -300,7 +300,19 @@ def test_a_waypoint_steers_until_something_else_does():
     core.go_to((2.0, 0.0, 0.0))
     run(1.0)
     core.engine.emergency_stop()
-    assert run(0.1).waypoint is Waypoint.CANCELLED
+    output = run(0.01)
+    assert output.waypoint is Waypoint.CANCELLED and "mode stopped; rearm it first" in output.notice
+    with pytest.raises(SnakeMotionError, match="mode stopped; rearm it first"):
+        core.go_to((2.0, 0.0, 0.0))
+    core.engine.rearm()
+    run(0.1)
+    core.engine.request_mode("relax")
+    with pytest.raises(SnakeMotionError, match="mode relax; request the mode go"):
+        core.go_to((2.0, 0.0, 0.0))
+    core.engine.request_mode("go")
+    core.drive = VelocityDrive({"forward": core.drive.maps["forward"]}, MODULES)
+    with pytest.raises(SnakeMotionError, match="of sideways, rotation for 16 modules; .*identify --modules 16"):
+        core.go_to((2.0, 0.0, 0.0))
 
 
 def test_slip_is_that_of_the_amplitude_and_holds_while_the_gait_fades_out():

@@ -47,6 +47,18 @@ def test_a_twist_chooses_its_family_and_is_limited_to_what_it_can():
         VelocityDrive({}, 8).target([0.05, 0.0, 0.0])
 
 
+def test_a_map_of_narrower_ranges_is_not_left_by_any_command():
+    """Its polynomial is scaled to its own ranges, and outside of these the robot may tip over."""
+    whole = load_maps(MODULES)["forward"]
+    narrow = whole.replace(amplitude=(0.4, 0.7), steering=(-10.0, 10.0))
+    assert narrow.steps([[0.7, 10.0]], 1) == pytest.approx(whole.steps([[1.0, 20.0]], 1))
+    drive = VelocityDrive({"forward": narrow}, MODULES)
+    assert drive.limits[0] == pytest.approx(float(narrow.steps([[0.7, 0.0]])[0, 0]), rel=0.05)
+    for twist in ([9.0, 0.0, 3.0], [-9.0, 0.0, -3.0], [0.001, 0.0, 0.1], [0.02, 0.0, 0.0]):
+        _, (amplitude, steering), _ = narrow.inverse(twist)
+        assert 0.4 <= amplitude <= 0.7 and abs(steering) <= 10.0
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -56,6 +68,8 @@ def test_a_twist_chooses_its_family_and_is_limited_to_what_it_can():
         (lambda text: text.replace("modules: 16", "modules: 1000"), "modules is 1000"),
         (lambda text: text.replace("forward: [", "forward: [.nan, "), "forward"),
         (lambda text: text.replace("left: [", "left: [0.1, "), "left has 11 coefficients; it needs 10"),
+        (lambda text: text + "steering: [5.0, 5.0]\n", "steering is 5 to 5; give it two different ends"),
+        (lambda text: text + "amplitude: [0.9, 0.4]\n", "amplitude is .*the first number must not be the greater"),
     ],
 )
 def test_a_broken_map_file_is_refused_in_words(tmp_path, change, words):

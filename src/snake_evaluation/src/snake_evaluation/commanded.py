@@ -71,7 +71,7 @@ def run_commands(argument: Tuple[Setup, Any]) -> List[Commanded]:
         velocity_map = run.core.drive.maps.get(name)
         if velocity_map is None:
             raise EvaluationError(f"no map of {name} for {setup.modules} modules; run scripts/snake identify")
-        inputs = np.array([[rng.uniform(*limits) for limits in kind.ranges]])
+        inputs = np.array([[rng.uniform(*limits) for limits in velocity_map.kind.ranges]])
         direction = int(rng.choice((-1, 1)))
         chosen = velocity_map.steps(inputs, direction)[0]
         twist = np.zeros(3)

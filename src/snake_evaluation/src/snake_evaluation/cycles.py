@@ -48,13 +48,15 @@ def run_cycles(setup: Setup, gait: str, direction: int, cycles: int = 6) -> Cycl
     Raises
     ------
     EvaluationError
-        If the gait does not exist, this robot cannot do it, or it does not begin.
+        If the gait does not exist, this robot cannot do it, it does not begin, or no cycle is to count.
     """
     return request_cycles(SnakeRun(setup), gait, direction, cycles)
 
 
 def request_cycles(run: SnakeRun, gait: str, direction: int, cycles: int) -> CycleResult:
     """As `run_cycles`, on a robot that was made."""
+    if cycles < 1:
+        raise EvaluationError(f"cycles is {cycles}; give at least 1")
     run.run(0.1)
     accepted, reason = run.core.engine.request_gait(f"{gait} {direction}")
     if not accepted:

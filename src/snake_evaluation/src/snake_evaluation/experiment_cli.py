@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ContextManager, Dict, List, Optional, Sequence
 
+from snake_motion.errors import SnakeMotionError
 from snake_motion.families import FAMILIES
 from snake_motion.gait_table import load_rows
 
@@ -17,7 +18,7 @@ from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import add_workers, map_jobs, pool_of
 from shellbot_evaluation.reports import write_json
-from shellbot_evaluation.tables import markdown_table
+from shellbot_evaluation.tables import markdown_table, write_between_markers
 from shellbot_simulator.core.config import ENGINES
 
 from .changes import Change, run_changes
@@ -29,6 +30,7 @@ from .waypoint_experiment import Mission, run_waypoints
 COLUMNS = {
     "gait": "gait",
     "direction": "d",
+    "modules": "modules",
     "friction": "friction",
     "forward_mm": "forward mm",
     "left_mm": "left mm",
@@ -41,7 +43,14 @@ COLUMNS = {
     "odometry_yaw_deg_per_m": "odometry deg/m",
     "tipped": "tipped",
 }
-DIGITS = {"direction": 0, "friction": 2, **dict.fromkeys(list(COLUMNS)[3:], 1), "cost_of_transport": 2, "tipped": 0}
+DIGITS = {
+    **dict.fromkeys(COLUMNS, 1),
+    **dict.fromkeys(("direction", "modules", "tipped"), 0),
+    **dict.fromkeys(("friction", "cost_of_transport"), 2),
+}
+WRITTEN = (
+    "gait", "direction", "modules", "friction", "forward_mm", "left_mm", "yaw_deg", "cost_of_transport", "tipped"
+)  # fmt: skip
 
 
 def parser() -> argparse.ArgumentParser:
@@ -67,16 +76,31 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--friction", type=float, nargs="+", default=[0.8], help="sliding friction of the floor (default 0.8)"
     )
-    p.add_argument("--modules", type=int, default=16, help="1 to 128 (default 16)")
+    p.add_argument("--modules", type=int, nargs="+", default=[16], help="1 to 128, also several (default 16)")
     p.add_argument("--servo", default="ax", help="of snake.yaml: ax (AX-12A) or source (default ax)")
     p.add_argument("--simulator", choices=ENGINES, default="mujoco", help="physics engine (default mujoco)")
     p.add_argument("--family", default="forward", choices=tuple(FAMILIES), help="of commands (default forward)")
     p.add_argument("--cycles", type=int, default=6, help="cycles that count, after two (default 6)")
     p.add_argument("--timestep", type=float, default=TIMESTEPS[0], help="of the physics, s (default 0.002)")
     p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary there")
+    p.add_argument(
+        "--write", type=Path, metavar="PAGE", help="gait: put a table between the markers snake-modules of a page"
+    )
+    add_files(p)
     add_workers(p)
     add_seeds(p, "3", "a run of each case")
     return p
+
+
+def add_files(parser: argparse.ArgumentParser) -> None:
+    """Add the options ``--variables``, ``--gaits`` and ``--maps``: what a user has changed of the packages' files."""
+    parser.add_argument(
+        "--variables", type=Path, metavar="FILE", help="body and servos (default: snake.yaml of snake_description)"
+    )
+    parser.add_argument(
+        "--gaits", type=Path, metavar="FILE", help="table of gaits (default: gaits.yaml of snake_motion)"
+    )
+    parser.add_argument("--maps", type=Path, metavar="DIR", help="velocity maps (default: config/maps of snake_motion)")
 
 
 def main(argv: Optional[List[str]] = None) -> int:
@@ -86,8 +110,10 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    files = (options.variables, options.gaits, options.maps)
     setups = [
-        Setup(options.modules, options.servo, friction, seed, options.timestep, options.simulator)
+        Setup(modules, options.servo, friction, seed, options.timestep, options.simulator, *files)
+        for modules in options.modules
         for friction in options.friction
         for seed in seeds_of(options.seeds)
     ]
@@ -98,8 +124,12 @@ def _run(options: argparse.Namespace) -> int:
         "commands": (run_commands, options.family, Commanded),
         "waypoints": (run_waypoints, None, Mission),
     }[options.experiment]
+    if len(options.modules) > 1 or options.write:
+        raise EvaluationError(
+            "several --modules, and --write, are for gaits only; name one number, and a file with --json"
+        )
     jobs = [(f"{options.experiment} {s.friction} seed {s.seed}", (s, argument)) for s in setups]
-    with _journal(options, kind) as journal:
+    with _journal(options, kind, setups[0].digest) as journal:
         found = map_jobs(function, jobs, options.jobs, pool_of(options.scheduler), journal)
         rows = [row for each in found for row in each]
         _report(options, [asdict(row) for row in rows], type(rows[0]).summary(rows))
@@ -107,39 +137,69 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _gaits(options: argparse.Namespace, setups: Sequence[Setup]) -> int:
-    table = load_rows()
+    table = load_rows(options.gaits)
     names = {"all": [n for n, row in table.items() if row.source], "every": list(table)}.get(
         options.gait[0], options.gait
     )
     unknown = [name for name in names if name not in table]
-    if unknown:
-        raise EvaluationError(f"gait {unknown[0]!r} does not exist; choose from {', '.join(table)}")
-    if options.cycles < 1:
-        raise EvaluationError(f"cycles is {options.cycles}; give at least 1")
-    cases = [(setup, name, d, options.cycles) for name in names for d in options.direction for setup in setups]
-    labels = [(f"{name} {d:+d} friction {s.friction} seed {s.seed}", (s, name, d, c)) for s, name, d, c in cases]
-    with _journal(options, CycleResult) as journal:
+    if unknown or not names:
+        found = (
+            f"gait {unknown[0]!r} does not exist"
+            if unknown
+            else f"--gait {options.gait[0]} names no row of {options.gaits}"
+        )
+        raise EvaluationError(f"{found}; choose from {', '.join(table)}")
+    robots = {setup.modules: setup for setup in setups}
+    refusals = {(name, n): _refusal(robot, name) for n, robot in robots.items() for name in names}
+    cases = [
+        (setup, name, d, options.cycles)
+        for name in names
+        for d in options.direction
+        for setup in setups
+        if not refusals[name, setup.modules]
+    ]
+    if not cases:
+        raise EvaluationError(next(iter(refusals.values())))
+    for (_, modules), reason in refusals.items():
+        sys.stderr.write(f"left out with {modules} modules: {reason}\n" if reason else "")
+    labels = [
+        (f"{name} {d:+d} modules {s.modules} friction {s.friction} seed {s.seed}", (s, name, d, c))
+        for s, name, d, c in cases
+    ]
+    with _journal(options, CycleResult, setups[0].digest) as journal:
         found = map_jobs(_cycles, labels, options.jobs, pool_of(options.scheduler), journal)
         runs = [run for (run,) in found]
         groups: Dict[Any, List[CycleResult]] = {}
         for run in runs:
-            groups.setdefault((run.gait, run.direction, run.friction), []).append(run)
-        rows = [{"gait": g, "direction": d, "friction": mu, **summarise(each)} for (g, d, mu), each in groups.items()]
+            groups.setdefault((run.gait, run.direction, run.modules, run.friction), []).append(run)
+        keys = ("gait", "direction", "modules", "friction")
+        rows = [{**dict(zip(keys, group)), **summarise(each)} for group, each in groups.items()]
         say(markdown_table(rows, COLUMNS, DIGITS))
         summary = rows[0] if len(rows) == 1 else {"cases": rows, "tipped": sum(row["tipped"] for row in rows)}
         _report(options, [asdict(run) for run in runs], summary, is_shown=False)
+        if options.write:
+            columns = {key: title for key, title in COLUMNS.items() if key in WRITTEN}
+            write_between_markers(options.write, "snake-modules", markdown_table(rows, columns, DIGITS))
     return 1 if any(run.tipped for run in runs) else 0
+
+
+def _refusal(setup: Setup, name: str) -> str:
+    try:
+        setup.gaits.shape(name)
+    except SnakeMotionError as error:
+        return str(error)
+    return ""
 
 
 def _cycles(arguments: Any) -> List[CycleResult]:
     return [run_cycles(*arguments)]
 
 
-def _journal(options: argparse.Namespace, kind: Any) -> ContextManager[Optional[Journal]]:
-    """Return the journal beside ``--json``; a run is a list of a dataclass."""
+def _journal(options: argparse.Namespace, kind: Any, digest: str) -> ContextManager[Optional[Journal]]:
+    """Return the journal beside ``--json``; a run is a list of a dataclass, and made with files of one digest."""
     return Journal.beside(
         options.json,
-        f"snake {options.experiment}",
+        f"snake {options.experiment} {digest}".strip(),
         lambda found: [asdict(row) for row in found],
         lambda packed: [kind(**row) for row in packed],
     )

@@ -7,7 +7,7 @@ import cmath
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -16,7 +16,9 @@ from snake_motion.families import FAMILIES
 from snake_motion.gait_table import load_rows
 from snake_motion.odometry import LEAST
 
+from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import map_jobs
+from shellbot_evaluation.reports import write_file
 
 from .snake_run import Setup, SnakeRun
 
@@ -27,11 +29,17 @@ _SIMILAR = 0.02  # m: steps of a rotation are small; a smaller one says nothing 
 _MOVING = [name for name, kind in FAMILIES.items() if kind.axis < 2]
 FAMILY_ROWS = [name + end for name in _MOVING for end in ("", LEAST)]
 
-Case = Tuple[Setup, str, int]
+Steps = Tuple[np.ndarray, np.ndarray]
+"""Estimated and true displacements of each cycle, complex, m."""
 
 
 def identify_slips(
-    setup: Setup, seeds: Sequence[int], frictions: Sequence[float], jobs: int = 1, gaits: Sequence[str] = ()
+    setup: Setup,
+    seeds: Sequence[int],
+    frictions: Sequence[float],
+    jobs: int = 1,
+    gaits: Sequence[str] = (),
+    journal: Optional[Journal] = None,
 ) -> Dict[str, Dict[str, List[float]]]:
     """Return true over estimated distance and direction (deg) by gait or family and direction.
 
@@ -50,6 +58,8 @@ def identify_slips(
         Processes.
     gaits : sequence of str
         Of the table, or of `FAMILY_ROWS`; none: all of both.
+    journal : Journal, optional
+        Runs that it holds, packed by `pack_steps`, are not repeated.
     """
     names = list(gaits) or [name for name in load_rows() if name != "still"] + FAMILY_ROWS
     keys = [(name, direction) for name in names for direction in (1, -1)]
@@ -59,9 +69,8 @@ def identify_slips(
         for friction in frictions
         for seed in seeds
     ]
-    found = map_jobs(
-        _steps, [(f"{name} {d:+d} {s.friction} seed {s.seed}", (s, name, d)) for s, name, d in cases], jobs
-    )
+    labels = [(f"{name} {d:+d} {s.friction} seed {s.seed}", (s, name, d)) for s, name, d in cases]
+    found = map_jobs(_steps, labels, jobs, journal=journal)
     slips: Dict[str, Dict[str, List[float]]] = {}
     for name, direction in keys:
         runs = [steps for case, steps in zip(cases, found) if case[1:] == (name, direction)]
@@ -77,7 +86,7 @@ def identify_slips(
     return {**slips, **{name: {"1": _STAYS, "-1": _STAYS} for name in FAMILIES if name not in _MOVING}}
 
 
-def _fairest(runs: Sequence[Tuple[np.ndarray, np.ndarray]], start: complex) -> complex:
+def _fairest(runs: Sequence[Steps], start: complex) -> complex:
     """Return the factor of the least greatest error over runs (estimated and true steps); `start` is near it."""
     own, true = (np.array([run[k].sum() for run in runs]) for k in (0, 1))
     scale = np.maximum(np.abs(true), _CYCLES * _SIMILAR)
@@ -100,10 +109,21 @@ def write_slips(slips: Dict[str, Dict[str, List[float]]], path: Path) -> None:
         f"{name}: {{{', '.join(f'{chr(34)}{d}{chr(34)}: [{v[0]}, {v[1]}]' for d, v in row.items())}}}\n"
         for name, row in slips.items()
     ]
-    path.write_text(head + "".join(rows), encoding="utf-8")
+    write_file(path, head + "".join(rows))
 
 
-def _steps(case: Any) -> Tuple[np.ndarray, np.ndarray]:
+def pack_steps(steps: Steps) -> List[List[Tuple[float, float]]]:
+    """Return complex steps as a journal can hold them."""
+    return [[(z.real, z.imag) for z in column.tolist()] for column in steps]
+
+
+def unpack_steps(packed: Sequence[Sequence[Sequence[float]]]) -> Steps:
+    """Return what `pack_steps` has packed."""
+    own, true = (np.array([complex(*z) for z in column]) for column in packed)
+    return own, true
+
+
+def _steps(case: Any) -> Steps:
     """Return estimated and true displacements of a cycle, complex, m, both in the frames of their start."""
     setup, name, direction = case
     run = SnakeRun(setup, slips={})

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import List, Optional
 
@@ -14,16 +15,20 @@ from snake_motion.gait_table import load_rows
 
 from shellbot_common import package_file, read_yaml
 from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
+from shellbot_evaluation.journal import Journal
 
 from .bus_run import bus_table
+from .cycles import CycleResult
 from .film import film_all, shape_space
 from .identify import identify, write_map
 from .results import write_results
-from .slips import FAMILY_ROWS, identify_slips, write_slips
+from .slips import FAMILY_ROWS, identify_slips, pack_steps, unpack_steps, write_slips
 from .snake_run import Setup
 from .speed import speed_table
 
 _MODULES, _FRICTION = "1 to 128 (default {})", "sliding friction of the floor (default 0.8)"
+_GAITS = "table of gaits (default: gaits.yaml of snake_motion)"
+_VARIABLES = "body and servos (default: snake.yaml of snake_description)"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -34,9 +39,20 @@ def parser() -> argparse.ArgumentParser:
     commands = p.add_subparsers(dest="command", required=True)
     one = commands.add_parser("identify", help="measure the velocity map of a family, which cmd_vel uses")
     one.add_argument("--family", choices=(*FAMILIES, "all"), default="all", help="of commands (default all)")
-    one.add_argument("--modules", type=int, default=16, help="1 to 128 (default 16)")
+    one.add_argument("--modules", type=int, default=16, help=_MODULES.format("16"))
     one.add_argument("--friction", type=float, nargs="+", default=[0.5, 0.8], help="floors (default 0.5 0.8)")
+    one.add_argument("--variables", type=Path, metavar="FILE", help=_VARIABLES)
     one.add_argument("--out", type=Path, help="folder (default: config/maps of snake_motion)")
+    one.add_argument(
+        "--amplitude",
+        type=float,
+        nargs=2,
+        metavar=("LOW", "HIGH"),
+        help="fraction of the family's (default: all)",
+    )
+    one.add_argument(
+        "--steering", type=float, nargs=2, metavar=("LOW", "HIGH"), help="offset or phase, deg (default: the family's)"
+    )
     one.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
     add_seeds(one, "100:101", "a start with small deviations")
     slips = commands.add_parser("slips", help="measure how gaits slip, which the odometry corrects")
@@ -66,8 +82,16 @@ def parser() -> argparse.ArgumentParser:
     film.add_argument("--gait", nargs="+", help="names (default: the eight of the source)")
     film.add_argument("--modules", type=int, default=16, help=_MODULES.format("16"))
     film.add_argument("--friction", type=float, default=0.8, help=_FRICTION)
+    film.add_argument("--gaits", type=Path, metavar="FILE", help=_GAITS)
+    film.add_argument("--variables", type=Path, metavar="FILE", help=_VARIABLES)
     film.add_argument("--out", type=Path, default=Path("docs/pictures"), help="folder (default docs/pictures)")
-    shapes = commands.add_parser("shapes", help="draw the steps of straight gaits over the shape space")
+    shapes = commands.add_parser("shapes", help="draw the steps of gaits over the shape space")
+    shapes.add_argument(
+        "--gait", default="straight", help="whose winding angle and undulations are changed (default straight)"
+    )
+    shapes.add_argument("--modules", type=int, default=16, help=_MODULES.format("16"))
+    shapes.add_argument("--friction", type=float, default=0.8, help=_FRICTION)
+    shapes.add_argument("--gaits", type=Path, metavar="FILE", help=_GAITS)
     shapes.add_argument(
         "--out",
         type=Path,
@@ -122,15 +146,18 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 def _film(options: argparse.Namespace) -> int:
-    names = options.gait or [name for name, row in load_rows().items() if row.source]
-    for path in film_all(Setup(modules=options.modules, friction=options.friction), names, options.out):
+    files = {"variables_file": options.variables, "gaits_file": options.gaits}
+    setup = Setup(modules=options.modules, friction=options.friction, **files)
+    names = options.gait or [name for name, row in setup.gaits.rows.items() if row.source]
+    for path in film_all(setup, names, options.out):
         say(f"{path}: {path.stat().st_size // 1024} KB")
     return 0
 
 
 def _shapes(options: argparse.Namespace) -> int:
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    shape_space(Setup(), options.out, options.jobs)
+    setup = Setup(modules=options.modules, friction=options.friction, gaits_file=options.gaits)
+    shape_space(setup, options.gait, options.out, options.jobs)
     say(str(options.out))
     return 0
 
@@ -153,8 +180,10 @@ def _results(options: argparse.Namespace) -> int:
 
 def _slips(options: argparse.Namespace) -> int:
     path = options.out or package_file("snake_motion", "config/odometry.yaml")
-    found = identify_slips(Setup(), seeds_of(options.seeds), options.friction, options.jobs, options.gait)
-    write_slips({**(read_yaml(path, SnakeMotionError) if options.gait else {}), **found}, path)
+    seeds = seeds_of(options.seeds)
+    with Journal.beside(path, "snake slips", pack_steps, unpack_steps) as journal:
+        found = identify_slips(Setup(), seeds, options.friction, options.jobs, options.gait, journal)
+        write_slips({**(read_yaml(path, SnakeMotionError) if options.gait else {}), **found}, path)
     say(str(path))
     return 0
 
@@ -162,13 +191,34 @@ def _slips(options: argparse.Namespace) -> int:
 def _identify(options: argparse.Namespace, command: str) -> int:
     folder = options.out or package_file("snake_motion", "config/maps")
     seeds = tuple(seeds_of(options.seeds))
-    setup = Setup(modules=options.modules)
-    for name in FAMILIES if options.family == "all" else (options.family,):
-        found = identify(name, setup, seeds, options.friction, options.jobs)
-        path = folder / f"{name}_{options.modules}.yaml"
-        write_map(found, path, command)
-        forward, left, yaw = found.residual
-        say(f"{path}: leaves {1e3 * forward:.1f} mm, {1e3 * left:.1f} mm, {57.3 * yaw:.2f} deg a cycle")
+    setup = Setup(modules=options.modules, variables_file=options.variables)
+    names = FAMILIES if options.family == "all" else (options.family,)
+    ranges = [tuple(given) if given else None for given in (options.amplitude, options.steering)]
+    if any(ranges) and len(names) > 1:
+        raise SnakeMotionError("--amplitude and --steering are of one family; name it with --family")
+    beside = folder / f"identify_{options.modules}.yaml"
+    with Journal.beside(
+        beside, f"snake identify {setup.digest}", asdict, lambda packed: CycleResult(**packed)
+    ) as journal:
+        # maps are written last: they belong to the code whose digest the journal checks when it goes on
+        maps = [
+            identify(
+                name,
+                setup,
+                seeds,
+                options.friction,
+                options.jobs,
+                amplitude=ranges[0],
+                steering=ranges[1],
+                journal=journal,
+            )
+            for name in names
+        ]
+        for found in maps:
+            path = folder / f"{found.family}_{options.modules}.yaml"
+            write_map(found, path, command)
+            forward, left, yaw = found.residual
+            say(f"{path}: leaves {1e3 * forward:.1f} mm, {1e3 * left:.1f} mm, {57.3 * yaw:.2f} deg a cycle")
     return 0
 
 

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Callable, Dict, Mapping, Optional, Tuple
 
 import numpy as np
@@ -38,11 +40,18 @@ class Setup:
     seed: Optional[int] = 1
     timestep: float = 0.002  #: s, of the physics
     engine: str = "mujoco"  #: Or `bullet`
+    variables_file: Optional[Path] = None  #: Body and servos; those of the packages where a file is not given
+    gaits_file: Optional[Path] = None
+    maps_folder: Optional[Path] = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no robot or floor can have, before anything is computed with it."""
+        _ = self.variables, self.simulator  # both check what they are made of
 
     @property
     def variables(self) -> SnakeVariables:
         """The robot's variables."""
-        return load_variables(modules=self.modules, servo=self.servo)
+        return load_variables(self.variables_file, modules=self.modules, servo=self.servo)
 
     @property
     def simulator(self) -> SimulatorConfig:
@@ -50,6 +59,26 @@ class Setup:
         kind = "simulator_long" if self.modules > 16 else "simulator"
         changes = load_config(package_file("snake_description", f"config/{kind}.yaml"))
         return changes.replace(friction=self.friction, timestep=self.timestep, engine=self.engine)
+
+    @property
+    def time_scale(self) -> float:
+        """All gaits are slower by it."""
+        return SLOW.get(self.servo, 1.0)
+
+    @property
+    def gaits(self) -> GaitTable:
+        """What this robot can do, and why not the rest of the table."""
+        variables, config = self.variables, load_engine_config()
+        velocity = variables.chosen_servo.velocity
+        limits = ServoLimits(math.radians(variables.joint_limit_deg), velocity, config.acceleration)
+        return GaitTable(load_rows(self.gaits_file), self.modules, limits, self.time_scale)
+
+    @property
+    def digest(self) -> str:
+        """Of the user's files, which the digest of the code in a journal does not cover; empty without such files."""
+        files = [file for file in (self.variables_file, self.gaits_file) if file]
+        files += sorted(self.maps_folder.glob("*.yaml")) if self.maps_folder else []
+        return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:12] if files else ""
 
 
 @dataclass(frozen=True)
@@ -71,7 +100,7 @@ class SnakeRun:
     setup : Setup
         Robot, floor, seed.
     maps : mapping of str to VelocityMap, optional
-        Of cmd_vel; those of the package if not given.
+        Of cmd_vel; those of the setup's folder if not given.
     slips : mapping, optional
         Of the odometry; those of the package if not given.
     """
@@ -82,18 +111,15 @@ class SnakeRun:
         maps: Optional[Dict[str, VelocityMap]] = None,
         slips: Optional[Mapping[Tuple[str, int], Slip]] = None,
     ) -> None:
-        variables, scale = setup.variables, SLOW.get(setup.servo, 1.0)
-        servo, config = variables.chosen_servo, load_engine_config()
-        self.setup, self._stall = setup, 0.999 * servo.effort
+        variables = setup.variables
+        self.setup, self._stall = setup, 0.999 * variables.chosen_servo.effort
         self.simulator = Simulator(expand(variables), snake_profile(variables), setup.simulator)
         self.simulator.reset(seed=setup.seed)
         self.geometry = BodyGeometry(setup.modules, variables.length, variables.width, variables.height)
-        limits = ServoLimits(math.radians(variables.joint_limit_deg), servo.velocity, config.acceleration)
-        table = GaitTable(load_rows(), setup.modules, limits, scale)
-        drive = VelocityDrive(load_maps(setup.modules) if maps is None else maps, setup.modules, scale)
-        self.core = SnakeCore(
-            SnakeEngine(table, config), drive, self.geometry, load_slips() if slips is None else slips
-        )
+        maps = load_maps(setup.modules, setup.maps_folder) if maps is None else maps
+        drive = VelocityDrive(maps, setup.modules, setup.time_scale)
+        engine = SnakeEngine(setup.gaits, load_engine_config())
+        self.core = SnakeCore(engine, drive, self.geometry, load_slips() if slips is None else slips)
         self.output: Optional[CoreOutput] = None
         self.energy = 0.0  # J, positive mechanical work of the servos
         self.greatest_speed = 0.0  # rad/s, of any joint, since `reset_greatest`

@@ -9,7 +9,7 @@ from typing import Callable, Dict, List, Sequence
 import mujoco
 import numpy as np
 
-from shellbot_common import TICK
+from shellbot_common import TICK, check_number
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.tables import markdown_table
 
@@ -35,7 +35,10 @@ def speed_table(modules: Sequence[int], gaits: Sequence[str], friction: float, s
     ------
     EvaluationError
         If a robot cannot do a gait.
+    SettingsError
+        If the simulated time is out of its range.
     """
+    check_number("seconds", seconds, TICK, 1000.0, "s")
     return markdown_table(
         [_case(Setup(count, friction=friction, seed=1000), gait, seconds) for count in modules for gait in gaits]
     )

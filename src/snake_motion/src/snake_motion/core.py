@@ -16,6 +16,7 @@ from snake_motion.chassis import BodyGeometry
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import EngineOutput, Feedback, SnakeEngine, Target
 from snake_motion.errors import SnakeMotionError
+from snake_motion.families import FAMILIES
 from snake_motion.odometry import LEAST, NO_SLIP, Slip, SnakeOdometry, SnakeState
 from snake_motion.waypoint import Pose, WaypointFollower
 
@@ -77,10 +78,23 @@ class SnakeCore:
         Raises
         ------
         SnakeMotionError
-            If the goal is not finite, or a family of cmd_vel has no map for this number of modules.
+            If the goal is not finite, a family of cmd_vel has no map for this number of modules, or the mode is not go.
         """
+        if self.engine.mode != "go":
+            raise SnakeMotionError(f"waypoint refused: the robot is in mode {self.engine.mode}; {self._remedy()}")
+        missing = [name for name in FAMILIES if name not in self.drive.maps]
+        if missing:
+            raise SnakeMotionError(
+                f"waypoint refused: no velocity map of {', '.join(missing)} for {self._modules} modules; write it with "
+                f"scripts/snake identify --modules {self._modules}, then start the robot again"
+            )
         self._follower = WaypointFollower(goal, self.drive.limits)
         self._waypoint = Waypoint.GOING
+
+    def _remedy(self) -> str:
+        """Return how to come to the mode go from the present one."""
+        remedies = {"stopped": "rearm it first", "waiting": "start simulator or driver first"}
+        return remedies.get(self.engine.mode, "request the mode go first")
 
     def cancel(self) -> None:
         """Leave the waypoint, if there is one; the robot stops flat unless something else moves it."""
@@ -120,24 +134,28 @@ class SnakeCore:
             and np.isfinite(q).all()
         ):
             state = self._odometry.step(t, q, orientation, self._slip())
-        self._approach(t, state)
-        notice = self._follow(t)
+        cancelled = self._approach(t, state)
+        notice = self._follow(t) or cancelled
         motion = self.engine.step(t, Feedback(q, state.roll if state else None))
         return CoreOutput(motion, state, notice, self._waypoint)
 
-    def _approach(self, t: float, state: Optional[SnakeState]) -> None:
-        """Steer to the waypoint; without an estimate cmd_vel's time-out stops the robot until there is one."""
+    def _approach(self, t: float, state: Optional[SnakeState]) -> str:
+        """Steer to the waypoint; returns why it was cancelled, if so.
+
+        Without an estimate cmd_vel's time-out stops the robot until there is one.
+        """
         if self._follower is None or state is None:
-            return
+            return ""
         if self.engine.mode != "go":
             self.cancel()
-            return
+            return f"waypoint cancelled: the robot went to mode {self.engine.mode}; {self._remedy()}"
         is_flat = self.engine.active is None and not self.engine.is_changing
         pose = (float(state.p_odom_chassis[0]), float(state.p_odom_chassis[1]), state.yaw)
         twist = self._follower.step(pose, is_flat)
         self._twist, self._twist_time = (0.0, 0.0, 0.0) if twist is None else tuple(twist.tolist()), t
         if twist is None:
             self._follower, self._waypoint = None, Waypoint.REACHED
+        return ""
 
     def _slip(self) -> Slip:
         """Return the slip of the gait that moves the robot, also while it fades out."""

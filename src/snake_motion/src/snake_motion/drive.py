@@ -37,10 +37,10 @@ class VelocityDrive:
     def limits(self) -> np.ndarray:
         """Greatest forward, sideways (m/s) and turning (rad/s) velocity, each alone, (3,); 0 without a map."""
         greatest = np.zeros(3)
-        for name, velocity_map in self.maps.items():
-            kind = family(name)
-            (low, high), steering = kind.ranges
-            middle = np.array([[high, value] for value in np.linspace(*steering, 9)])
+        for velocity_map in self.maps.values():
+            kind = velocity_map.kind
+            (_, greatest_amplitude), steering = kind.ranges
+            middle = np.array([[greatest_amplitude, value] for value in np.linspace(*steering, 9)])
             steps = velocity_map.steps(middle)
             axis = kind.axis
             greatest[axis] = float(np.max(steps[:, axis])) / self._period
@@ -76,7 +76,7 @@ class VelocityDrive:
         if name not in self.maps:
             raise SnakeMotionError(
                 f"no velocity map of the family {name} for {self._modules} modules: write one with "
-                f"scripts/snake identify --family {name} --modules {self._modules}"
+                f"scripts/snake identify --family {name} --modules {self._modules}, then start the robot again"
             )
         kind = family(name)
         direction, inputs, step = self.maps[name].inverse([value * self._period for value in twist])

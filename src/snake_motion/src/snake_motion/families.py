@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Tuple
+from typing import Optional, Tuple
 
 from snake_motion.errors import SnakeMotionError
 from snake_motion.gait_shape import GaitShape
@@ -63,6 +63,12 @@ def family(name: str) -> Family:
     if name not in FAMILIES:
         raise SnakeMotionError(f"family {name!r} does not exist; choose from {', '.join(FAMILIES)}")
     return FAMILIES[name]
+
+
+def narrowed(name: str, amplitude: Optional[Range] = None, steering: Optional[Range] = None) -> Family:
+    """Return a family with other ranges of its inputs; raises SnakeMotionError if there is none of the name."""
+    kind = family(name)
+    return replace(kind, ranges=(amplitude or kind.ranges[0], steering or kind.ranges[1]))
 
 
 def _wave(alpha_deg: float, k: float, modules: int, phase_deg: float = 0.0) -> Wave:

@@ -6,14 +6,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, Mapping, Sequence, Tuple, Union
+from typing import Dict, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from scipy.optimize import least_squares
 
 from shellbot_common import Settings, number, package_file, required
 from snake_motion.errors import SnakeMotionError
-from snake_motion.families import Family, family
+from snake_motion.families import Family, Range, family, narrowed
 
 EXPONENTS = tuple((i, j) for i in range(4) for j in range(4) if i + j <= 3)
 """Powers of both inputs, each scaled to -1 .. 1, in the monomials of a map."""
@@ -50,6 +50,9 @@ class VelocityMap(Settings, error=SnakeMotionError):
     seeds: Tuple[int, ...] = ()
     #: Root mean square of what the polynomial leaves: m, m, rad a cycle
     residual: Tuple[float, float, float] = number(0.0, 10.0, default=(0.0, 0.0, 0.0))
+    #: Of the inputs, if narrower than the family's: a short snake tips over before the end of these
+    amplitude: Optional[Range] = number(0.0, 1.0, ordered=True, default=None)
+    steering: Optional[Range] = number(-180.0, 180.0, "deg", ordered=True, default=None)
 
     def conflict(self) -> str:
         """Return that family or branches are wrong, if so."""
@@ -59,7 +62,15 @@ class VelocityMap(Settings, error=SnakeMotionError):
             return str(error)
         if tuple(sorted(self.branches)) != tuple(sorted(needed)):
             return f"branches are {', '.join(self.branches) or 'none'}; {self.family} needs {', '.join(needed)}"
+        for name, (low, high) in zip(("amplitude", "steering"), self.kind.ranges):
+            if low == high:
+                return f"{name} is {low:g} to {high:g}; give it two different ends"
         return ""
+
+    @property
+    def kind(self) -> Family:
+        """The family, in the ranges of this map."""
+        return narrowed(self.family, self.amplitude, self.steering)
 
     def steps(self, inputs: np.ndarray, direction: int = 1) -> np.ndarray:
         """Return the steps for inputs.
@@ -76,7 +87,7 @@ class VelocityMap(Settings, error=SnakeMotionError):
         (k, 3) array
             Forward and left (m), turning (rad) a cycle.
         """
-        monomials = design_matrix(inputs, family(self.family))
+        monomials = design_matrix(inputs, self.kind)
         branch = self.branches.get(str(direction)) or self.branches["1"]
         steps = monomials @ np.array([branch.forward, branch.left, branch.yaw]).T
         mirrored = family(self.family).mirrored and direction < 0
@@ -90,7 +101,7 @@ class VelocityMap(Settings, error=SnakeMotionError):
         step : (3,) sequence of float
             Forward and left (m), turning (rad) a cycle; what the family's inputs do not steer is left out.
         """
-        kind = family(self.family)
+        kind = self.kind
         direction = 1 if step[kind.axis] >= 0.0 else -1
         rows = [kind.axis] if kind.axis == 2 else [kind.axis, 2]
         target, scale = np.asarray(step, dtype=float)[rows], np.array(_SCALES)[rows]
