@@ -13,10 +13,10 @@ from sensor_msgs.msg import Imu, JointState
 
 from humanoid_motion.foot_wrenches import FootWrenches
 from humanoid_motion.interface import EngineState, Feedback
-from humanoid_motion.parameters import WalkError
+from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.robot_core import Status
 from shellbot_common.rotations import quaternion_from_rpy
-from shellbot_msgs.msg import Mode
+from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import MoveJointsRequest
 
 _ODOMETRY_ERROR = 0.007  # m of error a m of path, two thirds of the time; docs/humanoid.md
@@ -85,6 +85,14 @@ def transform_message(odometry: Odometry) -> TransformStamped:
     message.transform.translation.x, message.transform.translation.y = place.x, place.y
     message.transform.translation.z = place.z
     message.transform.rotation = odometry.pose.pose.orientation
+    return message
+
+
+def walkspace_message(parameters: WalkParameters) -> Walkspace:
+    """Return the greatest velocities, so that an operator's keys use them in full; the torso has no body pose."""
+    message, (_, most) = Walkspace(), parameters.limits
+    for twist, values in ((message.max_velocity, most), (message.max_acceleration, parameters.acceleration)):
+        twist.linear.x, twist.linear.y, twist.angular.z = values.tolist()
     return message
 
 

@@ -29,7 +29,7 @@ from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_common.rotations import rpy_from_quaternion
-from shellbot_msgs.msg import Mode
+from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import (
     MoveJoints,
     MoveJointsRequest,
@@ -45,7 +45,10 @@ _TWIST_TIMEOUT = 0.5  # s of simulated time: an older cmd_vel stops the walk
 class WalkNode:
     """One tick of the core for each stamp of which joints, IMU and foot forces have come."""
 
-    def __init__(self, core: HumanoidCore, profile: RobotProfile, wrenches: FootWrenches) -> None:
+    def __init__(
+        self, core: HumanoidCore, profile: RobotProfile, parameters: WalkParameters, wrenches: FootWrenches
+    ) -> None:
+        self._parameters = parameters
         self._core, self._names, self._base = core, profile.joint_names, profile.base.link
         self._soles, self._wrenches = tuple(profile.contacts), wrenches
         self._lock, self._log = threading.Lock(), NodeLog("walk")
@@ -54,6 +57,8 @@ class WalkNode:
         self._targets = Publisher("joint_targets", JointState, queue_size=10, tcp_nodelay=True)
         self._odometry = Publisher("odom", Odometry, queue_size=10)
         self._mode = Publisher("mode", Mode, queue_size=5, latch=True)
+        self._walkspace = Publisher("walkspace", Walkspace, queue_size=1, latch=True)
+        self._walkspace.publish(convert.walkspace_message(parameters))
         self._shown = Status("", "", "")
         self._transforms = tf2_ros.TransformBroadcaster()
         topics = [("joint_states", JointState), ("imu/data", Imu)]
@@ -75,6 +80,9 @@ class WalkNode:
     def _on_twist(self, message: Twist) -> None:
         twist = [message.linear.x, message.linear.y, message.angular.z]
         if self._operator.accepts_velocity(message, any(twist)):
+            objection = self._parameters.objection(np.array(twist))
+            if objection:
+                self._log(Notice("cmd_vel", Level.WARN, objection))
             with self._lock:
                 self._core.command_twist(twist)
                 self._twist_until = self._time + _TWIST_TIMEOUT
@@ -182,4 +190,4 @@ def main() -> None:
     except (SettingsError, ValueError, KeyError) as error:
         rospy.logfatal("walk: %s", error)
         sys.exit(1)
-    WalkNode(core, profile, FootWrenches(urdf, tuple(profile.contacts))).watch()
+    WalkNode(core, profile, parameters, FootWrenches(urdf, tuple(profile.contacts))).watch()
