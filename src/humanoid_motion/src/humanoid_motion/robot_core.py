@@ -21,6 +21,7 @@ from shellbot_common import TICK, RobotProfile, package_file
 _FADE = 0.5  # s in which the command goes over to the engine's
 _WARM_UP = 80  # ticks: some steps
 _POSE_SPEED = 0.3  # fraction of the maximum speed
+_STOPPED = "Emergency stop: the joints are held where they are; rearm it (button or service rearm) to go on."
 _BEHIND = 0.03  # rad beyond the angle at which a servo has its full effort: it cannot bring the joint there
 
 
@@ -28,7 +29,7 @@ _BEHIND = 0.03  # rad beyond the angle at which a servo has its full effort: it 
 class Status:
     """What the robot does, for the operator."""
 
-    mode: str  #: stand, walk, pose, falling, fallen, get_up
+    mode: str  #: stand, walk, pose, falling, fallen, get_up, stopped
     target: str  #: Mode or pose that it goes to; the mode itself at rest
     text: str  #: A sentence
 
@@ -71,6 +72,7 @@ class HumanoidCore:
         ranges, joints = joint_ranges(urdf_text, profile), load_urdf(urdf_text).joints
         self._motion = JointMotion(ranges)
         self._limits = np.array([r.lower for r in ranges.values()]), np.array([r.upper for r in ranges.values()])
+        self._is_stopped = False
         reader = MotionReader(ranges, {joint.name: joint for joint in joints.values()}, self._poses)
         motions = reader.load(package_file("humanoid_motion", "config/motions.yaml"))
         fall = fall or FallParameters.load(package_file("humanoid_motion", "config/fall.yaml"))
@@ -78,7 +80,7 @@ class HumanoidCore:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew, with a robot that stands or lies."""
+        """Begin anew, with a robot that stands or lies; an emergency stop stays."""
         self.engine.reset()
         self.falls.reset()
         self._mode, self._pose = "engine", ""
@@ -104,13 +106,19 @@ class HumanoidCore:
     # --- requests ---
 
     def command_twist(self, twist: Sequence[float]) -> None:
-        """Walk with a twist; from a pose the robot goes to its stance first; what comes during a fall is forgotten."""
+        """Walk with a twist; from a pose the robot goes to its stance first.
+
+        What comes during a fall or an emergency stop is forgotten.
+        """
+        if self._is_stopped:
+            return
         self.engine.command_twist(twist)
         if self._mode == "pose" and self._pose != self._standing and np.any(np.nan_to_num(np.asarray(twist))):
             self.take_pose(self._standing)
 
     def walk_to(self, x: float, y: float, yaw: float) -> None:
         """Walk to a pose of the odometry frame; raises WalkError where it does not stand, or for nonsense."""
+        self._check_armed()
         if self._mode != "engine":
             raise WalkError(f"the robot does not stand ({self.status().text}); request stand first")
         self.engine.walk_to(x, y, yaw)
@@ -128,9 +136,10 @@ class HumanoidCore:
         Raises
         ------
         WalkError
-            For targets that `JointMotion.resolved` refuses, while walking, and after a fall.
+            For targets that `JointMotion.resolved` refuses, while walking or stopped, and after a fall.
         """
         self._motion.resolved(targets, speed)
+        self._check_armed()
         self._check_free()
         if self._mode != "pose":
             assert self._command is not None
@@ -163,6 +172,7 @@ class HumanoidCore:
         mode : str
             ``stand``, ``recover`` (get up after a fall), or a pose of the profile.
         """
+        self._check_armed()
         if mode == "recover":
             if self._mode != "fall":
                 raise WalkError(f"it has not fallen; {self.status().text}")
@@ -171,6 +181,30 @@ class HumanoidCore:
         name = self._standing if mode == "stand" else mode
         duration = self.take_pose(name)
         return f"takes the pose {name} in {duration:.1f} s" if duration else "it stands"
+
+    def emergency_stop(self) -> None:
+        """End whatever moves the joints, which something else holds where they are, until `rearm`."""
+        self._is_stopped = True
+        self.engine.command_twist(np.zeros(3))
+        self.falls.give_up()
+
+    def rearm(self) -> None:
+        """End the emergency stop: stand where the feet are, hold the joints, or lie limp after a fall."""
+        if not self._is_stopped:
+            return
+        self._is_stopped = False
+        if self._command is None:
+            return
+        if self._mode == "engine":
+            self.engine.resume()
+            self._fade = self._command, _FADE
+        elif self._mode == "pose":
+            self._motion.start(self._command)
+            self._pose = ""
+
+    def _check_armed(self) -> None:
+        if self._is_stopped:
+            raise WalkError(_STOPPED)
 
     def _check_free(self) -> None:
         if self._mode == "fall":
@@ -197,6 +231,9 @@ class HumanoidCore:
             self._mode = "fall"
         if self._mode == "fall":
             command = self._fallen(feedback)
+        elif self._is_stopped:
+            self.engine.observe(feedback)
+            command = feedback.q if self._command is None else self._command
         elif self._mode == "engine":
             command = self._faded(self.engine.step(feedback))
         else:
@@ -243,6 +280,9 @@ class HumanoidCore:
 
     def status(self) -> Status:
         """Return what the robot does."""
+        if self._is_stopped:
+            fallen = " It has fallen: request recover then." if self._mode == "fall" else ""
+            return Status("stopped", "stopped", _STOPPED + fallen)
         if self._mode == "fall":
             activity = self.falls.activity
             return Status(activity, {"get_up": "stand"}.get(activity, "fallen"), self.falls.text)

@@ -21,6 +21,7 @@ from shellbot_msgs.srv import MoveJointsRequest
 
 _ODOMETRY_ERROR = 0.007  # m of error a m of path, two thirds of the time; docs/humanoid.md
 _HEADING_STD = 0.01  # rad
+_NUMBERS = {"stopped": Mode.STOPPED}
 _OTHER_MODE = 255  # the numbers of the message are another robot's; here the name says it
 _HEIGHT = 0.31  # m; the base's height, which the walk keeps
 
@@ -99,7 +100,8 @@ def walkspace_message(parameters: WalkParameters) -> Walkspace:
 def mode_message(status: Status, stamp: rospy.Time) -> Mode:
     """Return the latched topic mode."""
     at_rest = status.target == status.mode
-    message = Mode(mode=_OTHER_MODE, name=status.mode, target=status.target, progress=float(at_rest), text=status.text)
+    number = _NUMBERS.get(status.mode, _OTHER_MODE)
+    message = Mode(mode=number, name=status.mode, target=status.target, progress=float(at_rest), text=status.text)
     message.header.stamp = stamp
     return message
 

@@ -15,6 +15,7 @@ import tf2_ros
 from geometry_msgs.msg import PoseStamped, Twist, WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import Bool
 
 from humanoid_motion import walk_conversions as convert
 from humanoid_motion.fall import FallParameters
@@ -71,11 +72,16 @@ class WalkNode:
         ]
         self._operator = OperatorInterface(self._stop_driving)
         self._commands = [
+            rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
             rospy.Subscriber("cmd_vel", Twist, self._on_twist, queue_size=1),
             rospy.Subscriber("walk_to", PoseStamped, self._on_goal, queue_size=1),
             rospy.Service("move_joints", MoveJoints, self._on_joints),
             rospy.Service("request_mode", RequestMode, self._on_request),
         ]
+
+    def _on_stopped(self, message: Bool) -> None:
+        with self._lock:
+            (self._core.emergency_stop if message.data else self._core.rearm)()
 
     def _on_twist(self, message: Twist) -> None:
         twist = [message.linear.x, message.linear.y, message.angular.z]
