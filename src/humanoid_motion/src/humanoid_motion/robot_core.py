@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Mapping, Optional, Sequence, Tuple
 
@@ -18,7 +19,8 @@ from humanoid_motion.parameters import WalkError, WalkParameters
 from robot_mechanics.models.urdf import load_urdf
 from shellbot_common import TICK, RobotProfile, package_file
 
-_FADE = 0.5  # s in which the command goes over to the engine's
+# s in which the command goes over to the engine's; from a step that was held it has further to go
+_FADE, _FADE_FROM_STEP = 0.5, 1.0
 _WARM_UP = 80  # ticks: some steps
 _POSE_SPEED = 0.3  # fraction of the maximum speed
 _STOPPED = "Emergency stop: the joints are held where they are; rearm it (button or service rearm) to go on."
@@ -86,7 +88,7 @@ class HumanoidCore:
         self._mode, self._pose = "engine", ""
         self._command: Optional[np.ndarray] = None
         self._measured = np.zeros(len(self._profile.joints))
-        self._fade: Tuple[np.ndarray, float] = (np.zeros(0), 0.0)
+        self._fade: Tuple[np.ndarray, float, float] = (np.zeros(0), 0.0, _FADE)  # from, s left, s in all
 
     def warm_up(self) -> None:
         """Compile the kernels of a walk, which takes some seconds once after an installation; then begin anew."""
@@ -185,7 +187,7 @@ class HumanoidCore:
     def emergency_stop(self) -> None:
         """End whatever moves the joints, which something else holds where they are, until `rearm`."""
         self._is_stopped = True
-        self.engine.command_twist(np.zeros(3))
+        self.engine.command_twist((0.0, 0.0, 0.0))
         self.falls.give_up()
 
     def rearm(self) -> None:
@@ -197,7 +199,7 @@ class HumanoidCore:
             return
         if self._mode == "engine":
             self.engine.resume()
-            self._fade = self._command, _FADE
+            self._fade = self._command, _FADE_FROM_STEP, _FADE_FROM_STEP
         elif self._mode == "pose":
             self._motion.start(self._command)
             self._pose = ""
@@ -246,7 +248,7 @@ class HumanoidCore:
         command = self._motion.step()
         if self._pose == self._standing and not self._motion.is_moving:
             self.engine.resume()
-            self._mode, self._fade = "engine", (command, _FADE)
+            self._mode, self._fade = "engine", (command, _FADE, _FADE)
         return command
 
     def _fallen(self, feedback: Feedback) -> np.ndarray:
@@ -254,16 +256,16 @@ class HumanoidCore:
         if self.falls.stands:
             self.falls.reset()
             self.engine.resume(is_elsewhere=True)
-            self._mode, self._fade = "engine", (command, _FADE)
+            self._mode, self._fade = "engine", (command, _FADE, _FADE)
         return command
 
     def _faded(self, command: np.ndarray) -> np.ndarray:
         """Return the engine's command, led over from the one before the engine resumed."""
-        former, left = self._fade
+        former, left, whole = self._fade
         if left <= 0.0:
             return command
-        self._fade = former, left - TICK
-        part = left / _FADE
+        self._fade = former, left - TICK, whole
+        part = left / whole
         return command + part * part * (3.0 - 2.0 * part) * (former - command)
 
     def _behind(self) -> str:
@@ -292,5 +294,8 @@ class HumanoidCore:
                 return Status("pose", self._pose or "pose", f"It goes to {what}.")
             text = f"It holds {what} and does not balance; stand, or cmd_vel, lets it walk again.{self._behind()}"
             return Status("pose", "pose", text)
-        mode = self.engine.state().mode
-        return Status(mode, mode, {"stand": "It stands and obeys cmd_vel.", "walk": "It walks."}[mode])
+        mode, goal = self.engine.state().mode, self.engine.goal
+        if goal is None:
+            return Status(mode, mode, {"stand": "It stands and obeys cmd_vel.", "walk": "It walks."}[mode])
+        what = {"stand": "It arrived and stands at", "walk": "It walks to"}[mode]
+        return Status(mode, mode, f"{what} x {goal[0]:.2f} m, y {goal[1]:.2f} m, {math.degrees(goal[2]):.0f} deg.")
