@@ -77,7 +77,7 @@ OWN["snake_evaluation"] = OWN["snake_description"] | {
 }
 # the humanoid: on the general packages, and on nothing of Shellbot's
 OWN["humanoid_description"] = {"shellbot_common"}
-OWN["humanoid_motion"] = {"robot_mechanics", "shellbot_common"}
+OWN["humanoid_motion"] = {"robot_mechanics", "shellbot_common", "shellbot_control"}
 OWN["humanoid_evaluation"] = {"humanoid_description", "humanoid_motion", "shellbot_common"}
 OWN["humanoid_evaluation"] |= {"shellbot_evaluation", "shellbot_simulator"}
 

@@ -22,6 +22,10 @@ P = WalkParameters()
 OMEGA = 6.1
 
 
+def twist_of(message):
+    return np.array([message.linear.x, message.linear.y, message.angular.z])
+
+
 def test_the_plan_solves_the_pendulums_equation_and_ends_on_the_last_foot():
     """Integrated forwards from the planned start, the DCM follows the plan through both parts of the step."""
     zmps = np.array([[0.0, 0.05], [0.05, -0.05], [0.1, 0.05], [0.1, 0.0]])
@@ -63,6 +67,24 @@ def test_a_twist_is_limited_in_size_and_change_and_nonsense_is_a_stop():
     assert planner.limited(np.array([9.0, -9.0, 9.0])) == pytest.approx([0.25, -0.10, 1.05])
     planner.step(LEFT, np.array([0.25, 0.0, 0.0]), None, P.step_time)
     assert planner.twist[0] == pytest.approx(P.change_per_step[0])
+
+
+def test_a_twist_that_is_not_followed_is_named_with_the_limits():
+    assert P.objection(np.array([0.25, -0.10, 1.05])) == "" == P.objection(np.zeros(3))
+    text = P.objection(np.array([-0.20, 0.0, 2.0]))
+    assert "ahead -0.20 m/s (limits -0.15 .. 0.25)" in text and "turning 2.00 rad/s (limits -1.05 .. 1.05)" in text
+    assert "sideways" not in text
+    for nonsense in (math.nan, math.inf):
+        assert "the robot stops; give finite numbers" in P.objection(np.array([0.0, nonsense, 0.0]))
+
+
+def test_the_published_limits_and_acceleration_are_those_of_the_steps():
+    convert = pytest.importorskip("humanoid_motion.walk_conversions")
+    message, planner = convert.walkspace_message(P), FootstepPlanner(P)
+    most, acceleration = twist_of(message.max_velocity), twist_of(message.max_acceleration)
+    assert planner.limited(most) == pytest.approx(most) and (planner.limited(2.0 * most) == most).all()
+    planner.step(LEFT, most, None, P.step_time)
+    assert planner.twist == pytest.approx(np.minimum(most, acceleration * P.step_time))
 
 
 def test_steps_follow_the_middle_of_a_turn_and_come_back():

@@ -13,11 +13,14 @@ import rospy
 import rostest
 from geometry_msgs.msg import PoseStamped, Twist
 from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import PointCloud, Range
 from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
+from tf2_msgs.msg import TFMessage
 
 from humanoid_motion.move_joint_node import main as move_joint
-from shellbot_msgs.msg import Mode
+from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import MoveJoints, RequestMode
 
 LIMIT_S = 60.0  # wall clock; only a hung node meets it
@@ -31,6 +34,7 @@ class WalkTest(unittest.TestCase):
         rospy.init_node("walk_test")
         cls.news = threading.Condition()
         cls.truth, cls.odometry, cls.modes, cls.twist = [], [], [], None
+        cls.log, cls.walkspace, cls.frames = [], [], {}
         cls.bumpers = {side: [] for side in "lr"}
         cls.soles, cls.sonars = {"l": [], "r": []}, {"left": [], "right": []}
         cls.subscribers = [
@@ -39,11 +43,14 @@ class WalkTest(unittest.TestCase):
                 ("ground_truth/odom", Odometry, cls.truth),
                 ("odom", Odometry, cls.odometry),
                 ("mode", Mode, cls.modes),
+                ("walkspace", Walkspace, cls.walkspace),
+                ("/rosout", Log, cls.log),
                 *((f"load_cells/{side}_sole", PointCloud, messages) for side, messages in cls.soles.items()),
                 *((f"bumpers/{side}_bumper", Bool, messages) for side, messages in cls.bumpers.items()),
                 *((f"range/sonar_{side}", Range, messages) for side, messages in cls.sonars.items()),
             )
         ]
+        cls.subscribers.append(rospy.Subscriber("/tf", TFMessage, cls.keep_parents, queue_size=100))
         cls.cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
         cls.goal = rospy.Publisher("walk_to", PoseStamped, queue_size=1)
         cls.wait(lambda: cls.truth and cls.odometry and cls.modes, "truth, odometry and mode", COMPILED_S)
@@ -56,6 +63,13 @@ class WalkTest(unittest.TestCase):
                 cls.news.notify_all()
 
         return callback
+
+    @classmethod
+    def keep_parents(cls, message):
+        cls.frames.update({each.child_frame_id: each.header.frame_id for each in message.transforms})
+
+    def logged(self, words):
+        self.wait(lambda: any(m.name == "/walk" and words in m.msg for m in self.log), f"'{words}' in the log")
 
     @classmethod
     def wait(cls, condition, what, limit=LIMIT_S):
@@ -99,12 +113,18 @@ class WalkTest(unittest.TestCase):
         start, from_odometry = self.place, self.odometry[-1].pose.pose.position
         type(self).twist = Twist()
         self.twist.linear.x = 0.15
+        self.wait(lambda: self.place.x - start.x > 0.2, "0.2 m ahead")
+        count = len(self.odometry)
         self.wait(lambda: self.place.x - start.x > 0.3, "0.3 m ahead")
+        speeds = [message.twist.twist.linear.x for message in self.odometry[count:]]
+        self.assertAlmostEqual(sum(speeds) / len(speeds), 0.15, delta=0.03)
         type(self).twist = None
         self.wait(lambda: self.modes[-1].name == "stand", "standing after cmd_vel ended")
         seen = self.odometry[-1].pose.pose.position.x - from_odometry.x
         self.assertAlmostEqual(seen, self.place.x - start.x, delta=0.05)
         self.assertGreater(self.place.z, 0.30)
+        self.assertAlmostEqual(self.odometry[-1].pose.pose.position.z, self.place.z, delta=0.01)
+        self.assertEqual((self.frames["base_footprint"], self.frames["base_link"]), ("odom", "base_footprint"))
 
     def test_2_nonsense_moves_nothing(self):
         count = len(self.truth)
@@ -113,9 +133,14 @@ class WalkTest(unittest.TestCase):
         bad = Twist()
         bad.linear.x = math.nan
         self.cmd_vel.publish(bad)
+        self.logged("the robot stops; give finite numbers")
         goal = PoseStamped()
-        goal.pose.position.x = math.inf
+        goal.header.frame_id = "map"
         goal.pose.orientation.w = 1.0
+        self.goal.publish(goal)
+        self.logged("give it in odom")
+        goal.header.frame_id = "odom"
+        goal.pose.position.x = math.inf
         self.goal.publish(goal)
         self.wait(lambda: len(self.truth) > count + 100, "a second of standing")
         self.assertEqual(self.modes[-1].name, "stand")
@@ -129,6 +154,7 @@ class WalkTest(unittest.TestCase):
         count = len(self.modes)
         self.goal.publish(goal)
         self.wait(lambda: [m.name for m in self.modes[count:]] == ["walk", "stand"], "walking and arriving")
+        self.assertIn("It arrived", self.modes[-1].text)
         yaw = 2.0 * math.atan2(*(getattr(self.truth[-1].pose.pose.orientation, axis) for axis in "zw"))
         self.assertAlmostEqual(yaw - 0.5, 0.0, delta=0.06)
 
@@ -162,6 +188,27 @@ class WalkTest(unittest.TestCase):
         count = len(self.truth)
         self.wait(lambda: len(self.truth) > count + 100, "a second of standing")
         self.assertGreater(self.place.z, 0.29)
+
+    def test_6_an_emergency_stop_ends_the_walk_and_after_rearm_it_stands_until_it_is_commanded(self):
+        self.wait(lambda: self.walkspace, "the limits of cmd_vel")
+        type(self).twist = Twist()
+        self.twist.linear.x = 2.0 * self.walkspace[-1].max_velocity.linear.x  # a program that goes on
+        self.wait(lambda: self.modes[-1].name == "walk", "walking")
+        self.logged("ahead 0.50 m/s (limits -0.15 .. 0.25)")
+        self.assertTrue(rospy.ServiceProxy("emergency_stop", Trigger)().success)
+        self.wait(lambda: self.modes[-1].name == "stopped", "the walk's end")
+        self.assertEqual(self.modes[-1].mode, Mode.STOPPED)
+        self.assertIn("rearm", self.modes[-1].text)
+        count, goal = len(self.truth), PoseStamped()
+        goal.pose.orientation.w = 1.0
+        self.goal.publish(goal)
+        self.logged("Emergency stop")
+        self.wait(lambda: len(self.truth) > count + 100, "a second in which cmd_vel goes on")
+        self.assertEqual(self.modes[-1].name, "stopped")
+        type(self).twist = None
+        self.assertTrue(rospy.ServiceProxy("rearm", Trigger)().success)
+        self.wait(lambda: self.modes[-1].name != "stopped", "the end of the stop")
+        self.assertIn(self.modes[-1].name, ("stand", "falling", "fallen"))
 
 
 if __name__ == "__main__":

@@ -136,10 +136,29 @@ class WalkingEngine:
         """Of the robot, N."""
         return self._body.model.mass * G
 
+    def set_stiffness(self, stiffness: np.ndarray) -> None:
+        """Take the stiffness of the servos in force, see `WholeBody.set_stiffness`."""
+        self._body.set_stiffness(stiffness)
+
     @property
     def most_offset(self) -> np.ndarray:
         """Angle between command and joint at which a servo has its full effort, (n,), rad."""
         return self._body.most_offset
+
+    @property
+    def goal(self) -> Optional[np.ndarray]:
+        """Where it walks to, or stands since it arrived: x, y, yaw, odometry frame."""
+        return self._stepping.goal
+
+    @property
+    def base_pose(self) -> np.ndarray:
+        """Pose of the base in the odometry frame as it was observed last: x, y, z (m), roll, pitch, yaw (rad)."""
+        estimator = self._estimator
+        return np.array([*estimator.place, estimator.roll, estimator.pitch, estimator.yaw])
+
+    def posture(self, q: np.ndarray) -> Posture:
+        """Return the frames of the robot at joint angles (n,), rad."""
+        return self._body.model.posture(q)
 
     @property
     def has_stopped(self) -> bool:

@@ -97,6 +97,10 @@ class FallManager:
         self._playing = self._motions["lie"]
         self._table = np.zeros((0, 0))
 
+    def give_up(self) -> None:
+        """End getting up: the robot is limp from then on."""
+        self._playing = None
+
     def step(self, feedback: Feedback) -> np.ndarray:
         """Return the command (n,), rad, of one tick after `observe`."""
         if self._playing is None:

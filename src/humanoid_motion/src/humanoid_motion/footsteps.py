@@ -81,9 +81,7 @@ class FootstepPlanner:
         """Return a twist (3,) within the limits, m/s and rad/s; not a number becomes a stop."""
         if not np.isfinite(twist).all():
             return np.zeros(3)
-        p = self._p
-        low = np.array([-p.limit_back, -p.limit_sideways, -p.limit_turn])
-        return np.clip(twist, low, [p.limit_ahead, p.limit_sideways, p.limit_turn])
+        return np.clip(twist, *self._p.limits)
 
     def step(self, side: int, twist: np.ndarray, goal: Optional[np.ndarray], step_time: float) -> np.ndarray:
         """Return the centre after the next step, of the foot on `side`; `centre` and `twist` are advanced.

@@ -6,7 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Tuple
 
+import numpy as np
+
 from shellbot_common import Settings, SettingsError, number
+
+_AXES, _UNITS = ("ahead", "sideways", "turning"), ("m/s", "m/s", "rad/s")
 
 
 class WalkError(SettingsError):
@@ -58,3 +62,26 @@ class WalkParameters(Settings, error=WalkError):
     arm_swing: float = number(0.0, 5.0, "rad/m", default=2.0)  #: Of a shoulder on how far the other foot is ahead
     arm_swing_feet: float = number(0.0, 5.0, "rad/m", default=3.0)  #: The same with the heading by the feet alone
     odometry_scale: float = number(0.9, 1.1, default=1.0058)  #: True distance over the odometry's
+
+    @property
+    def limits(self) -> Tuple[np.ndarray, np.ndarray]:
+        """Least and greatest twist, (3,) each: ahead, sideways (m/s), turning (rad/s)."""
+        high = np.array([self.limit_ahead, self.limit_sideways, self.limit_turn])
+        return -np.array([self.limit_back, self.limit_sideways, self.limit_turn]), high
+
+    @property
+    def acceleration(self) -> np.ndarray:
+        """How fast the twist changes from step to step, (3,), m/s^2 and rad/s^2."""
+        return np.array(self.change_per_step) / self.step_time
+
+    def objection(self, twist: np.ndarray) -> str:
+        """Return a sentence on a twist (3,) that is not followed as it is commanded; empty if it is."""
+        if not np.isfinite(twist).all():
+            return f"cmd_vel {twist.tolist()} is no velocity: the robot stops; give finite numbers"
+        low, high = self.limits
+        beyond = [
+            f"{name} {value:.2f} {unit} (limits {least:.2f} .. {most:.2f})"
+            for name, value, unit, least, most in zip(_AXES, twist, _UNITS, low, high)
+            if not least <= value <= most
+        ]
+        return f"cmd_vel is beyond what the walk can do: {', '.join(beyond)}; it goes to the limit" if beyond else ""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Mapping, Optional, Sequence, Tuple
 
@@ -18,9 +19,11 @@ from humanoid_motion.parameters import WalkError, WalkParameters
 from robot_mechanics.models.urdf import load_urdf
 from shellbot_common import TICK, RobotProfile, package_file
 
-_FADE = 0.5  # s in which the command goes over to the engine's
+# s in which the command goes over to the engine's; from a step that was held it has further to go
+_FADE, _FADE_FROM_STEP = 0.5, 1.0
 _WARM_UP = 80  # ticks: some steps
 _POSE_SPEED = 0.3  # fraction of the maximum speed
+_STOPPED = "Emergency stop: the joints are held where they are; rearm it (button or service rearm) to go on."
 _BEHIND = 0.03  # rad beyond the angle at which a servo has its full effort: it cannot bring the joint there
 
 
@@ -28,7 +31,7 @@ _BEHIND = 0.03  # rad beyond the angle at which a servo has its full effort: it 
 class Status:
     """What the robot does, for the operator."""
 
-    mode: str  #: stand, walk, pose, falling, fallen, get_up
+    mode: str  #: stand, walk, pose, falling, fallen, get_up, stopped
     target: str  #: Mode or pose that it goes to; the mode itself at rest
     text: str  #: A sentence
 
@@ -71,6 +74,7 @@ class HumanoidCore:
         ranges, joints = joint_ranges(urdf_text, profile), load_urdf(urdf_text).joints
         self._motion = JointMotion(ranges)
         self._limits = np.array([r.lower for r in ranges.values()]), np.array([r.upper for r in ranges.values()])
+        self._is_stopped = False
         reader = MotionReader(ranges, {joint.name: joint for joint in joints.values()}, self._poses)
         motions = reader.load(package_file("humanoid_motion", "config/motions.yaml"))
         fall = fall or FallParameters.load(package_file("humanoid_motion", "config/fall.yaml"))
@@ -78,13 +82,13 @@ class HumanoidCore:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew, with a robot that stands or lies."""
+        """Begin anew, with a robot that stands or lies; an emergency stop stays."""
         self.engine.reset()
         self.falls.reset()
         self._mode, self._pose = "engine", ""
         self._command: Optional[np.ndarray] = None
         self._measured = np.zeros(len(self._profile.joints))
-        self._fade: Tuple[np.ndarray, float] = (np.zeros(0), 0.0)
+        self._fade: Tuple[np.ndarray, float, float] = (np.zeros(0), 0.0, _FADE)  # from, s left, s in all
 
     def warm_up(self) -> None:
         """Compile the kernels of a walk, which takes some seconds once after an installation; then begin anew."""
@@ -104,13 +108,19 @@ class HumanoidCore:
     # --- requests ---
 
     def command_twist(self, twist: Sequence[float]) -> None:
-        """Walk with a twist; from a pose the robot goes to its stance first; what comes during a fall is forgotten."""
+        """Walk with a twist; from a pose the robot goes to its stance first.
+
+        What comes during a fall or an emergency stop is forgotten.
+        """
+        if self._is_stopped:
+            return
         self.engine.command_twist(twist)
         if self._mode == "pose" and self._pose != self._standing and np.any(np.nan_to_num(np.asarray(twist))):
             self.take_pose(self._standing)
 
     def walk_to(self, x: float, y: float, yaw: float) -> None:
         """Walk to a pose of the odometry frame; raises WalkError where it does not stand, or for nonsense."""
+        self._check_armed()
         if self._mode != "engine":
             raise WalkError(f"the robot does not stand ({self.status().text}); request stand first")
         self.engine.walk_to(x, y, yaw)
@@ -128,9 +138,10 @@ class HumanoidCore:
         Raises
         ------
         WalkError
-            For targets that `JointMotion.resolved` refuses, while walking, and after a fall.
+            For targets that `JointMotion.resolved` refuses, while walking or stopped, and after a fall.
         """
         self._motion.resolved(targets, speed)
+        self._check_armed()
         self._check_free()
         if self._mode != "pose":
             assert self._command is not None
@@ -163,6 +174,7 @@ class HumanoidCore:
         mode : str
             ``stand``, ``recover`` (get up after a fall), or a pose of the profile.
         """
+        self._check_armed()
         if mode == "recover":
             if self._mode != "fall":
                 raise WalkError(f"it has not fallen; {self.status().text}")
@@ -171,6 +183,30 @@ class HumanoidCore:
         name = self._standing if mode == "stand" else mode
         duration = self.take_pose(name)
         return f"takes the pose {name} in {duration:.1f} s" if duration else "it stands"
+
+    def emergency_stop(self) -> None:
+        """End whatever moves the joints, which something else holds where they are, until `rearm`."""
+        self._is_stopped = True
+        self.engine.command_twist((0.0, 0.0, 0.0))
+        self.falls.give_up()
+
+    def rearm(self) -> None:
+        """End the emergency stop: stand where the feet are, hold the joints, or lie limp after a fall."""
+        if not self._is_stopped:
+            return
+        self._is_stopped = False
+        if self._command is None:
+            return
+        if self._mode == "engine":
+            self.engine.resume()
+            self._fade = self._command, _FADE_FROM_STEP, _FADE_FROM_STEP
+        elif self._mode == "pose":
+            self._motion.start(self._command)
+            self._pose = ""
+
+    def _check_armed(self) -> None:
+        if self._is_stopped:
+            raise WalkError(_STOPPED)
 
     def _check_free(self) -> None:
         if self._mode == "fall":
@@ -197,6 +233,9 @@ class HumanoidCore:
             self._mode = "fall"
         if self._mode == "fall":
             command = self._fallen(feedback)
+        elif self._is_stopped:
+            self.engine.observe(feedback)
+            command = feedback.q if self._command is None else self._command
         elif self._mode == "engine":
             command = self._faded(self.engine.step(feedback))
         else:
@@ -209,7 +248,7 @@ class HumanoidCore:
         command = self._motion.step()
         if self._pose == self._standing and not self._motion.is_moving:
             self.engine.resume()
-            self._mode, self._fade = "engine", (command, _FADE)
+            self._mode, self._fade = "engine", (command, _FADE, _FADE)
         return command
 
     def _fallen(self, feedback: Feedback) -> np.ndarray:
@@ -217,16 +256,16 @@ class HumanoidCore:
         if self.falls.stands:
             self.falls.reset()
             self.engine.resume(is_elsewhere=True)
-            self._mode, self._fade = "engine", (command, _FADE)
+            self._mode, self._fade = "engine", (command, _FADE, _FADE)
         return command
 
     def _faded(self, command: np.ndarray) -> np.ndarray:
         """Return the engine's command, led over from the one before the engine resumed."""
-        former, left = self._fade
+        former, left, whole = self._fade
         if left <= 0.0:
             return command
-        self._fade = former, left - TICK
-        part = left / _FADE
+        self._fade = former, left - TICK, whole
+        part = left / whole
         return command + part * part * (3.0 - 2.0 * part) * (former - command)
 
     def _behind(self) -> str:
@@ -243,6 +282,9 @@ class HumanoidCore:
 
     def status(self) -> Status:
         """Return what the robot does."""
+        if self._is_stopped:
+            fallen = " It has fallen: request recover then." if self._mode == "fall" else ""
+            return Status("stopped", "stopped", _STOPPED + fallen)
         if self._mode == "fall":
             activity = self.falls.activity
             return Status(activity, {"get_up": "stand"}.get(activity, "fallen"), self.falls.text)
@@ -252,5 +294,8 @@ class HumanoidCore:
                 return Status("pose", self._pose or "pose", f"It goes to {what}.")
             text = f"It holds {what} and does not balance; stand, or cmd_vel, lets it walk again.{self._behind()}"
             return Status("pose", "pose", text)
-        mode = self.engine.state().mode
-        return Status(mode, mode, {"stand": "It stands and obeys cmd_vel.", "walk": "It walks."}[mode])
+        mode, goal = self.engine.state().mode, self.engine.goal
+        if goal is None:
+            return Status(mode, mode, {"stand": "It stands and obeys cmd_vel.", "walk": "It walks."}[mode])
+        what = {"stand": "It arrived and stands at", "walk": "It walks to"}[mode]
+        return Status(mode, mode, f"{what} x {goal[0]:.2f} m, y {goal[1]:.2f} m, {math.degrees(goal[2]):.0f} deg.")

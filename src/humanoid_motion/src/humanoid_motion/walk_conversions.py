@@ -3,26 +3,37 @@
 
 from __future__ import annotations
 
-from typing import Dict, Mapping, Sequence
+from typing import Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 import rospy
-from geometry_msgs.msg import TransformStamped, WrenchStamped
+from geometry_msgs.msg import (
+    Point,
+    Pose,
+    PoseStamped,
+    Quaternion,
+    Transform,
+    TransformStamped,
+    Twist,
+    Vector3,
+    WrenchStamped,
+)
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import Header
 
+from humanoid_motion.base_state import BaseState
 from humanoid_motion.foot_wrenches import FootWrenches
-from humanoid_motion.interface import EngineState, Feedback
-from humanoid_motion.parameters import WalkError
+from humanoid_motion.interface import Feedback
+from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.robot_core import Status
-from shellbot_common.rotations import quaternion_from_rpy
-from shellbot_msgs.msg import Mode
+from shellbot_common.rotations import is_attitude, quaternion_from_rpy, rpy_from_quaternion
+from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import MoveJointsRequest
 
-_ODOMETRY_ERROR = 0.007  # m of error a m of path, two thirds of the time; docs/humanoid.md
-_HEADING_STD = 0.01  # rad
+_ODOM, _FOOTPRINT = "odom", "base_footprint"
+_NUMBERS = {"stopped": Mode.STOPPED}
 _OTHER_MODE = 255  # the numbers of the message are another robot's; here the name says it
-_HEIGHT = 0.31  # m; the base's height, which the walk keeps
 
 
 def feedback_from_messages(
@@ -33,12 +44,18 @@ def feedback_from_messages(
     Raises
     ------
     WalkError
-        If joint_states lacks a joint, or a wrench is in a frame that is not of its foot.
+        If joint_states lacks a joint, the IMU knows no orientation (REP 145), or a wrench is in a frame that is not of
+        its foot.
     """
     index = {name: place for place, name in enumerate(states.name)}
     missing = [name for name in names if name not in index]
     if missing or len(states.position) != len(states.name):
         raise WalkError(f"joint_states lacks {', '.join(missing) or 'positions'}; start the humanoid's own simulator")
+    if imu.orientation_covariance[0] == -1.0:
+        raise WalkError(
+            "imu/data has no orientation (orientation_covariance[0] is -1), which this robot walks by; with the "
+            "simulator's setting imu_orientation: true it has"
+        )
     q, w = imu.orientation, imu.angular_velocity
     has_accelerometer = imu.linear_acceleration_covariance[0] >= 0.0  # REP 145
     return Feedback(
@@ -64,34 +81,52 @@ def targets_message(command: np.ndarray, names: Sequence[str], stamp: rospy.Time
     return message
 
 
-def odometry_message(state: EngineState, path: float, stamp: rospy.Time, base: str) -> Odometry:
-    """Return the pose of the base in `odom`, with a covariance that grows with the path walked (m)."""
+def goal_of(message: PoseStamped) -> Tuple[float, float, float]:
+    """Return x, y (m) and yaw (rad) of a goal in odom; raises WalkError for another frame or no orientation."""
+    frame, place, q = message.header.frame_id.lstrip("/"), message.pose.position, message.pose.orientation
+    if frame not in ("", _ODOM):
+        raise WalkError(f"walk_to is in the frame {frame!r}; give it in {_ODOM}")
+    quaternion = np.array([q.x, q.y, q.z, q.w])
+    if not is_attitude(quaternion):
+        raise WalkError(f"walk_to has the orientation {quaternion.tolist()}; give a quaternion of length 1")
+    return place.x, place.y, rpy_from_quaternion(*quaternion)[2]
+
+
+def odometry_message(state: BaseState, stamp: rospy.Time, base: str) -> Odometry:
+    """Return pose of the base in odom and its twist in its own axes, with covariances."""
     message = Odometry(child_frame_id=base)
-    message.header.stamp, message.header.frame_id = stamp, "odom"
-    pose = message.pose.pose
-    pose.position.x, pose.position.y, pose.position.z = float(state.base[0]), float(state.base[1]), _HEIGHT
-    orientation = pose.orientation
-    orientation.x, orientation.y, orientation.z, orientation.w = quaternion_from_rpy(0.0, 0.0, float(state.base[2]))
-    place = (_ODOMETRY_ERROR * path + 0.002) ** 2
-    diagonal = [place, place, 1e-5, 1e-4, 1e-4, _HEADING_STD**2]
-    message.pose.covariance = np.diag(diagonal).ravel().tolist()
+    message.header.stamp, message.header.frame_id = stamp, _ODOM
+    message.pose.pose = Pose(Point(*state.pose[:3]), Quaternion(*quaternion_from_rpy(*state.pose[3:])))
+    message.twist.twist = Twist(Vector3(*state.twist[:3]), Vector3(*state.twist[3:]))
+    for part, std in ((message.pose, state.pose_std), (message.twist, state.twist_std)):
+        part.covariance = np.diag(std**2).ravel().tolist()
     return message
 
 
-def transform_message(odometry: Odometry) -> TransformStamped:
-    """Return the transform odom -> base."""
-    message = TransformStamped(header=odometry.header, child_frame_id=odometry.child_frame_id)
-    place = odometry.pose.pose.position
-    message.transform.translation.x, message.transform.translation.y = place.x, place.y
-    message.transform.translation.z = place.z
-    message.transform.rotation = odometry.pose.pose.orientation
+def transforms(state: BaseState, stamp: rospy.Time, base: str) -> List[TransformStamped]:
+    """Return odom -> base_footprint, on the floor under the base, and base_footprint -> base."""
+    x, y, z, roll, pitch, yaw = state.pose.tolist()
+    footprint = Transform(Vector3(x, y, 0.0), Quaternion(*quaternion_from_rpy(0.0, 0.0, yaw)))
+    above = Transform(Vector3(0.0, 0.0, z), Quaternion(*quaternion_from_rpy(roll, pitch, 0.0)))
+    return [
+        TransformStamped(Header(stamp=stamp, frame_id=parent), child, transform)
+        for parent, child, transform in ((_ODOM, _FOOTPRINT, footprint), (_FOOTPRINT, base, above))
+    ]
+
+
+def walkspace_message(parameters: WalkParameters) -> Walkspace:
+    """Return the greatest velocities, so that an operator's keys use them in full; the torso has no body pose."""
+    message, (_, most) = Walkspace(), parameters.limits
+    for twist, values in ((message.max_velocity, most), (message.max_acceleration, parameters.acceleration)):
+        twist.linear.x, twist.linear.y, twist.angular.z = values.tolist()
     return message
 
 
 def mode_message(status: Status, stamp: rospy.Time) -> Mode:
     """Return the latched topic mode."""
     at_rest = status.target == status.mode
-    message = Mode(mode=_OTHER_MODE, name=status.mode, target=status.target, progress=float(at_rest), text=status.text)
+    number = _NUMBERS.get(status.mode, _OTHER_MODE)
+    message = Mode(mode=number, name=status.mode, target=status.target, progress=float(at_rest), text=status.text)
     message.header.stamp = stamp
     return message
 

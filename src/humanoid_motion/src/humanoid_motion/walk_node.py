@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 import rospy
 import tf2_ros
+from dynamic_reconfigure.msg import Config
 from geometry_msgs.msg import PoseStamped, Twist, WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import Bool
 
 from humanoid_motion import walk_conversions as convert
+from humanoid_motion.base_state import BaseTracker
 from humanoid_motion.fall import FallParameters
 from humanoid_motion.foot_wrenches import FootWrenches
 from humanoid_motion.parameters import WalkError, WalkParameters
@@ -28,8 +31,8 @@ from shellbot_common.log_node import NodeLog
 from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
-from shellbot_common.rotations import rpy_from_quaternion
-from shellbot_msgs.msg import Mode
+from shellbot_control.gains_conversions import gains_from_config
+from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import (
     MoveJoints,
     MoveJointsRequest,
@@ -45,15 +48,25 @@ _TWIST_TIMEOUT = 0.5  # s of simulated time: an older cmd_vel stops the walk
 class WalkNode:
     """One tick of the core for each stamp of which joints, IMU and foot forces have come."""
 
-    def __init__(self, core: HumanoidCore, profile: RobotProfile, wrenches: FootWrenches) -> None:
-        self._core, self._names, self._base = core, profile.joint_names, profile.base.link
+    def __init__(
+        self,
+        core: HumanoidCore,
+        profile: RobotProfile,
+        parameters: WalkParameters,
+        wrenches: FootWrenches,
+        heading: str,
+    ) -> None:
+        self._parameters = parameters
+        self._core, self._names, self._link = core, profile.joint_names, profile.base.link
+        self._base = BaseTracker(heading)
         self._soles, self._wrenches = tuple(profile.contacts), wrenches
         self._lock, self._log = threading.Lock(), NodeLog("walk")
-        self._time, self._twist_until, self._path = -math.inf, -math.inf, 0.0
-        self._place, self._watched = np.zeros(2), -math.inf
+        self._time, self._twist_until, self._watched = -math.inf, -math.inf, -math.inf
         self._targets = Publisher("joint_targets", JointState, queue_size=10, tcp_nodelay=True)
         self._odometry = Publisher("odom", Odometry, queue_size=10)
         self._mode = Publisher("mode", Mode, queue_size=5, latch=True)
+        self._walkspace = Publisher("walkspace", Walkspace, queue_size=1, latch=True)
+        self._walkspace.publish(convert.walkspace_message(parameters))
         self._shown = Status("", "", "")
         self._transforms = tf2_ros.TransformBroadcaster()
         topics = [("joint_states", JointState), ("imu/data", Imu)]
@@ -64,20 +77,41 @@ class WalkNode:
             rospy.Subscriber(name, kind, self._on_input, callback_args=index, queue_size=50, tcp_nodelay=True)
             for index, (name, kind) in enumerate(topics)
         ]
+        # each controller announces its gains when it starts, and whenever they are changed
+        self._stiffness = np.zeros(len(self._names))  # N m/rad; 0: not known
+        self._gains = [
+            rospy.Subscriber(f"{profile.controller}/{joint}/pid/parameter_updates", Config, self._on_gains, index)
+            for index, joint in enumerate(self._names)
+        ]
         self._operator = OperatorInterface(self._stop_driving)
         self._commands = [
+            rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
             rospy.Subscriber("cmd_vel", Twist, self._on_twist, queue_size=1),
             rospy.Subscriber("walk_to", PoseStamped, self._on_goal, queue_size=1),
             rospy.Service("move_joints", MoveJoints, self._on_joints),
             rospy.Service("request_mode", RequestMode, self._on_request),
         ]
 
+    def _on_stopped(self, message: Bool) -> None:
+        with self._lock:
+            (self._core.emergency_stop if message.data else self._core.rearm)()
+
     def _on_twist(self, message: Twist) -> None:
         twist = [message.linear.x, message.linear.y, message.angular.z]
         if self._operator.accepts_velocity(message, any(twist)):
+            objection = self._parameters.objection(np.array(twist))
+            if objection:
+                self._log(Notice("cmd_vel", Level.WARN, objection))
             with self._lock:
                 self._core.command_twist(twist)
                 self._twist_until = self._time + _TWIST_TIMEOUT
+
+    def _on_gains(self, message: Config, joint: int) -> None:
+        gains = gains_from_config(message)
+        if gains is not None:
+            with self._lock:
+                self._stiffness[joint] = gains.p
+                self._core.engine.set_stiffness(self._stiffness)
 
     def _stop_driving(self) -> None:
         with self._lock:
@@ -86,10 +120,10 @@ class WalkNode:
     def _on_goal(self, message: PoseStamped) -> None:
         if not self._operator.accepts(message):
             return
-        place, q = message.pose.position, message.pose.orientation
         try:
+            goal = convert.goal_of(message)
             with self._lock:
-                self._core.walk_to(place.x, place.y, rpy_from_quaternion(q.x, q.y, q.z, q.w)[2])
+                self._core.walk_to(*goal)
                 self._twist_until = math.inf
         except WalkError as error:
             self._log(Notice("walk_to", Level.ERROR, str(error)))
@@ -142,26 +176,23 @@ class WalkNode:
                 return
             if kind is Stamp.RESET:
                 self._core.reset()
-                self._twist_until, self._path = -math.inf, 0.0
+                self._base.reset()
+                self._twist_until = -math.inf
             self._time = stamp.to_sec()
             if self._time > self._twist_until:
                 self._core.command_twist([0.0, 0.0, 0.0])
                 self._twist_until = math.inf
             try:
                 felt = dict(zip(self._soles, feet))
-                command = self._core.step(
-                    convert.feedback_from_messages(states, imu, felt, self._names, self._wrenches)
-                )
+                feedback = convert.feedback_from_messages(states, imu, felt, self._names, self._wrenches)
+                command = self._core.step(feedback)
             except WalkError as error:
                 self._log(Notice("tick", Level.WARN, f"{error}: holding the last command"))
                 return
-            state, status = self._core.engine.state(), self._core.status()
+            state, status = self._base.step(self._time, self._core, feedback), self._core.status()
         self._targets.publish(convert.targets_message(command, self._names, stamp))
-        self._path += float(np.linalg.norm(state.base[:2] - self._place))
-        self._place = state.base[:2].copy()
-        odometry = convert.odometry_message(state, self._path, stamp, self._base)
-        self._odometry.publish(odometry)
-        self._transforms.sendTransform(convert.transform_message(odometry))
+        self._odometry.publish(convert.odometry_message(state, stamp, self._link))
+        self._transforms.sendTransform(convert.transforms(state, stamp, self._link))
         if status != self._shown:
             self._shown = status
             self._mode.publish(convert.mode_message(status, stamp))
@@ -176,10 +207,11 @@ def main() -> None:
         parameters = WalkParameters.load(rospy.get_param("~config"))
         urdf = rospy.get_param("robot_description", "")
         fall = FallParameters.load(rospy.get_param("~fall"))
-        core = HumanoidCore(urdf, profile, parameters, fall, rospy.get_param("~heading", "imu"))
+        heading = rospy.get_param("~heading", "imu")
+        core = HumanoidCore(urdf, profile, parameters, fall, heading)
         rospy.loginfo("walk: loading its kernels; after a change they are compiled first, for half a minute")
         core.warm_up()
     except (SettingsError, ValueError, KeyError) as error:
         rospy.logfatal("walk: %s", error)
         sys.exit(1)
-    WalkNode(core, profile, FootWrenches(urdf, tuple(profile.contacts))).watch()
+    WalkNode(core, profile, parameters, FootWrenches(urdf, tuple(profile.contacts)), heading).watch()

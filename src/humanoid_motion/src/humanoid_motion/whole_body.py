@@ -70,7 +70,7 @@ class WholeBody:
     urdf_text : str
         The robot description.
     profile : RobotProfile
-        Order and stiffness of the joints, soles, and the pose at rest.
+        Order of the joints and their stiffness until `set_stiffness`, soles, and the pose at rest.
     arm_swing : float
         Turn of a shoulder on how far the other foot is ahead, rad/m.
     """
@@ -90,11 +90,13 @@ class WholeBody:
         left, right = (tuple(leg) for leg in self.legs)  # numba takes plain tuples in a fifth of the time
         self._limbs = left, right, leg_index, arm_index, arm_swing, self.rest, lower, upper
         self._servos = leg_index[:, 0].copy(), self._effort, self._stiffness, lower, upper
+        #: (n,) Angle between command and joint at which a servo has its full effort, rad; one array for all who hold it
+        self.most_offset = self._effort / self._stiffness
 
-    @property
-    def most_offset(self) -> np.ndarray:
-        """Angle between command and joint at which a servo has its full effort, (n,), rad."""
-        return self._effort / self._stiffness
+    def set_stiffness(self, stiffness: np.ndarray) -> None:
+        """Take the stiffness p of the servos in force, (n,), N m/rad; one that is not positive changes nothing."""
+        np.copyto(self._stiffness, stiffness, where=stiffness > 0.0)
+        self.most_offset[:] = self._effort / self._stiffness
 
     def angles(self, feet: PlannedFeet, weight: float) -> np.ndarray:
         """Return the joint angles that put the feet where they are planned, (n,), rad.

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""What the node `walk` does beside walking, in the simulator: emergency stop, odometry for others, softer servos."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from humanoid_evaluation.robot import Robot
+from humanoid_motion.base_state import BaseTracker
+from humanoid_motion.interface import Feedback
+from humanoid_motion.parameters import WalkError
+from shellbot_common.rotations import rotation_from_quaternion
+
+
+class Followed(Robot):
+    """A robot whose state the tracker has at each tick."""
+
+    def __init__(self, **given):
+        super().__init__(**given)
+        self.tracker, step = BaseTracker("imu"), self.core.step
+
+        def followed(feedback: Feedback):
+            command = step(feedback)
+            self.base = self.tracker.step(self.time, self.core, feedback)
+            return command
+
+        self.core.step = followed
+
+    def run(self, seconds, seen=lambda: None):
+        for _ in range(round(100 * seconds)):
+            self.truth = self.state  # which the tick measures
+            self.tick()
+            seen()
+
+    def errors(self):
+        """Return those of height, m, and of attitude, heading aside, rad."""
+        up = rotation_from_quaternion(self.truth.quat_world_base)[2]
+        roll, pitch = self.base.pose[3:5]
+        own = np.array([-np.sin(pitch), np.cos(pitch) * np.sin(roll), np.cos(pitch) * np.cos(roll)])
+        height = abs(float(self.base.pose[2] - self.truth.p_world_base[2]))
+        return height, float(np.arccos(np.clip(up @ own, -1.0, 1.0)))
+
+
+def test_an_emergency_stop_ends_the_walk_and_after_rearm_it_stands_where_it_is_without_a_jump():
+    robot = Robot(seed=310)
+    robot.core.command_twist([0.1, 0.0, 0.0])
+    while robot.time < 1.6:
+        robot.tick()
+    assert robot.core.status().mode == "walk"
+    robot.core.emergency_stop()
+    held = robot.command
+    for _ in range(100):
+        robot.core.command_twist([0.2, 0.0, 0.0])  # a program goes on
+        robot.tick()
+        assert np.array_equal(robot.command, held)
+    status = robot.core.status()
+    assert status.mode == "stopped" and "rearm" in status.text
+    requests = robot.core.walk_to, lambda *_: robot.core.request("stand"), lambda *_: robot.core.request("recover")
+    for request in (*requests, lambda *_: robot.core.take_pose("crouch")):
+        with pytest.raises(WalkError, match="rearm it"):
+            request(1.0, 0.0, 0.0)
+    robot.core.rearm()
+    for _ in range(200):
+        before = robot.command
+        robot.tick()
+        assert np.abs(robot.command - before).max() < 0.03
+    assert robot.core.status().mode == "stand" and robot.state.p_world_base[2] > 0.29
+    start = robot.state.p_world_base[0]
+    robot.core.command_twist([0.1, 0.0, 0.0])
+    for _ in range(300):
+        robot.tick()
+    assert robot.state.p_world_base[0] - start > 0.15
+
+
+def test_a_stop_outlives_a_reset_and_ends_a_move_and_getting_up():
+    robot = Robot(seed=310)
+    for _ in range(20):
+        robot.tick()
+    duration = robot.core.take_pose("crouch")
+    for _ in range(round(50 * duration)):
+        robot.tick()
+    robot.core.emergency_stop()
+    robot.tick()
+    held = robot.command
+    robot.core.rearm()
+    for _ in range(20):
+        robot.tick()
+        assert np.array_equal(robot.command, held), "half way to the pose"
+    assert "holds the joint targets" in robot.core.status().text
+    robot.core.emergency_stop()
+    robot.core.reset()
+    assert robot.core.status().mode == "stopped"
+    robot.core.rearm()
+    robot.simulator.push((150.0, 0.0, 0.0), 0.1)
+    while robot.core.status().mode != "fallen":
+        robot.tick()
+        assert robot.time < 20.0
+    robot.core.request("recover")
+    robot.tick()
+    assert robot.core.status().mode == "get_up"
+    robot.core.emergency_stop()
+    assert "rearm it" in robot.core.status().text and "request recover then" in robot.core.status().text
+    robot.core.rearm()
+    robot.tick()
+    assert robot.core.status().mode == "fallen"
+
+
+def test_the_odometry_for_others_has_height_attitude_and_velocity_in_a_walk_a_crouch_and_a_fall():
+    robot, twists = Followed(seed=311), []
+    robot.core.command_twist([0.15, 0.0, 0.3])
+    robot.run(1.5)
+    robot.run(2.0, lambda: twists.append((robot.base.twist, np.concatenate((robot.truth.v_base, robot.truth.w_base)))))
+    own, true = np.array(twists).transpose(1, 0, 2)
+    assert own.mean(axis=0) == pytest.approx(true.mean(axis=0), abs=0.015)
+    assert true.mean(axis=0)[[0, 5]] == pytest.approx([0.15, 0.3], abs=0.03)
+    assert np.all(np.sqrt(np.mean((own - true) ** 2, axis=0)) < 1.5 * robot.base.twist_std)
+    robot.core.command_twist([0.0, 0.0, 0.0])
+    robot.run(1.5)
+    robot.run(robot.core.take_pose("crouch") + 0.5)
+    height, tilt = robot.errors()
+    assert robot.truth.p_world_base[2] < 0.28 and height < 0.008 and tilt < 0.02
+    sure = robot.base.pose_std
+    robot.simulator.push((120.0, 0.0, 0.0), 0.1)
+    robot.run(1.0)
+    assert robot.core.has_fallen
+    worst = []
+    robot.run(1.0, lambda: worst.append(robot.errors()))
+    height, tilt = np.max(worst, axis=0)
+    assert tilt < 0.03 and height < 3.0 * robot.base.pose_std[2] and robot.base.pose[2] < 0.2
+    assert np.all(robot.base.pose_std[:2] > 0.3) and np.all(sure[:2] < 0.02)
+    assert (robot.base.twist[:3] == 0.0).all() and (robot.base.twist_std[:3] > 0.3).all()
+    robot.core.request("recover")
+    worst.clear()
+    while robot.core.has_fallen:
+        robot.run(0.01, lambda: worst.append(robot.errors()))
+        assert robot.time < 40.0
+    robot.run(0.2, lambda: worst.append(robot.errors()))
+    assert np.max(worst, axis=0)[1] < 0.03, "of the attitude, as it gets up and where the engine takes over"
+
+
+def test_it_walks_with_servos_half_as_stiff_as_long_as_the_engine_knows():
+    robot = Robot(seed=312)
+    for joint in robot.simulator.joint_names:
+        robot.simulator.set_gains(joint, 0.5 * robot.simulator.gains(joint).p)
+    robot.core.engine.set_stiffness(robot.simulator.stiffness)
+    robot.core.command_twist([0.1, 0.0, 0.0])
+    while robot.time < 5.0:
+        robot.tick()
+    assert not robot.core.has_fallen
+    assert robot.state.p_world_base[0] > 0.35
