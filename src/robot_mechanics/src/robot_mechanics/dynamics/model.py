@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, List, Mapping, NamedTuple, Optional, Tuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
+from robot_mechanics.arguments import from_zero, vector
 from robot_mechanics.dynamics.bodies import JointFriction, load_bodies
 from robot_mechanics.dynamics.table import BodyTable, make_table
-from robot_mechanics.errors import DynamicsError, InvalidChainError, ShapeError, UnknownNameError
+from robot_mechanics.errors import DynamicsError, InvalidChainError, InvalidConfigError, ShapeError, UnknownNameError
+from robot_mechanics.models.chain import SerialChain
 from robot_mechanics.models.inertia import Inertia
 from robot_mechanics.models.tree import KinematicTree
 from robot_mechanics.models.urdf import load_urdf
@@ -44,7 +47,9 @@ class DynamicModel:
 
     Parameters
     ----------
-    tree : KinematicTree
+    tree : KinematicTree or SerialChain
+        A chain becomes a tree (`KinematicTree.from_chain`): the links of a Denavit-Hartenberg table have the names of
+        their joints, and their frames stand behind the rows.
     inertias : mapping of str to Inertia
         By link, in the frame of the link. Links that are missing have no mass; fixed joints are merged.
     friction : mapping of str to JointFriction, optional
@@ -72,22 +77,28 @@ class DynamicModel:
     ------
     UnknownNameError
         If an inertia or friction names no link or joint.
+    InvalidInertiaError, InvalidConfigError
+        If one is no Inertia or JointFriction.
     """
 
     def __init__(
         self,
-        tree: KinematicTree,
+        tree: Union[KinematicTree, SerialChain],
         inertias: Mapping[str, Inertia],
         friction: Optional[Mapping[str, JointFriction]] = None,
         floating: bool = False,
         gravity: ArrayLike = GRAVITY,
     ) -> None:
+        if isinstance(tree, SerialChain):
+            tree = KinematicTree.from_chain(tree)
         if not isinstance(tree, KinematicTree):
-            raise InvalidChainError(f"tree is {tree!r}; expected a KinematicTree")
-        g = _vector(gravity, 3, "gravity")
+            raise InvalidChainError(
+                f"tree is {tree!r}; expected a KinematicTree or SerialChain (DynamicModel.from_urdf reads a URDF)"
+            )
+        g = vector(gravity, 3, "gravity")
         self.tree, self.floating = tree, bool(floating)
+        self.table: BodyTable = make_table(tree, inertias, {} if friction is None else friction, self.floating, g)
         self.inertias: Mapping[str, Inertia] = dict(inertias)
-        self.table: BodyTable = make_table(tree, self.inertias, friction or {}, self.floating, g)
         self.n, self.joint_names = tree.n, tree.joint_names
         self.nq, self.nv = (tree.n + 7, tree.n + 6) if self.floating else (tree.n, tree.n)
         self.bodies = (tree.root, *(joint.child for joint in tree.evaluation_order if joint.kind != "fixed"))
@@ -116,9 +127,11 @@ class DynamicModel:
         """
         bodies = load_bodies(source)
         friction = dict(bodies.friction)
+        if not isinstance(armature, (Mapping, type(None))):
+            raise InvalidConfigError(f"armature is {armature!r}; expected a mapping, {{'joint_1': 0.01}}, kg m^2")
         for name, value in (armature or {}).items():
-            before = friction.get(name, JointFriction())
-            friction[name] = JointFriction(before.viscous, before.coulomb, float(value))
+            from_zero(value, f"armature of joint '{name}'")
+            friction[name] = replace(friction.get(name, JointFriction()), armature=value)
         return cls(load_urdf(source), bodies.inertias, friction, floating, gravity)
 
     def compile(self) -> CompiledDynamics:
@@ -163,17 +176,24 @@ class DynamicModel:
         a, M = self._v(tau, "tau"), np.empty((self.nv, self.nv))
         table, wrenches = self.table, self._forces(forces)
         at = rb.forward_dynamics(table.rows, table.above, self._q(q), self._v(v), wrenches, a, M, self._work())
-        if at >= 0:
-            raise DynamicsError(
-                f"the mass matrix is singular at {self._rate_name(at)}: no mass moves with it; give its links"
-                " inertias, or its joint an armature"
-            )
+        self._refuse_singular(at)
         return a
 
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
         """Return the symmetric mass matrix M (nv, nv), armature included: composite rigid bodies."""
         M = np.empty((self.nv, self.nv))
         rb.mass_matrix(self.table.rows, self._q(q), M, self._work())
+        return M
+
+    def check_mass_matrix(self, M: np.ndarray) -> np.ndarray:  # noqa: N803
+        """Return M (nv, nv) of this robot, with or without damping on its diagonal.
+
+        Raises
+        ------
+        DynamicsError
+            If it is singular; the message names the coordinate.
+        """
+        self._refuse_singular(rb.solve_positive(np.array(M), self.table.above, np.zeros(self.nv)))
         return M
 
     def bias(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
@@ -264,7 +284,7 @@ class DynamicModel:
             raise UnknownNameError(f"there is no link '{link}'; there are {', '.join(self.tree.links)}")
         poses, body = self.body_poses(q), self.table.body_of[link]
         T = poses[body] @ self.table.pose_in_body[link]
-        return self._velocity_map(poses, body, T[:3, :3] @ _vector(point, 3, "point") + T[:3, 3])
+        return self._velocity_map(poses, body, T[:3, :3] @ vector(point, 3, "point") + T[:3, 3])
 
     def _velocity_map(self, poses: np.ndarray, body: int, p_world: np.ndarray) -> np.ndarray:
         """Return J (6, nv) of a point that moves with a body; the point is given in the world."""
@@ -367,13 +387,13 @@ class DynamicModel:
         return tau
 
     def _q(self, q: ArrayLike) -> np.ndarray:
-        values = _vector(q, self.nq, "q")
+        values = vector(q, self.nq, "q")
         if self.floating and not abs(float(values[3:7] @ values[3:7]) - 1.0) < 1e-3:
             raise ShapeError(f"q[3:7] is {values[3:7].tolist()}; expected a quaternion (x, y, z, w) of length 1")
         return values
 
     def _v(self, values: ArrayLike, name: str = "v") -> np.ndarray:
-        return _vector(values, self.nv, name)
+        return vector(values, self.nv, name)
 
     def _forces(self, forces: Optional[Mapping[str, ArrayLike]]) -> np.ndarray:
         if not forces:
@@ -382,25 +402,19 @@ class DynamicModel:
         for link, wrench in forces.items():
             if link not in self.table.body_of:
                 raise UnknownNameError(f"there is no link '{link}'; there are {', '.join(self.tree.links)}")
-            w, T = _vector(wrench, 6, f"the wrench on '{link}'"), self.table.pose_in_body[link]
+            w, T = vector(wrench, 6, f"the wrench on '{link}'"), self.table.pose_in_body[link]
             force = T[:3, :3] @ w[:3]
             body = self.table.body_of[link]
             made[body, :3] += force
             made[body, 3:] += T[:3, :3] @ w[3:] + np.cross(T[:3, 3], force)
         return made
 
-    def _rate_name(self, at: int) -> str:
-        first = self.nv - self.n
-        return "the base" if at < first else f"joint '{self.joint_names[at - first]}'"
-
-
-def _vector(values: ArrayLike, n: int, name: str) -> np.ndarray:
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"{name} is {values!r}; expected {n} numbers ({error})") from None
-    if array.shape != (n,):
-        raise ShapeError(f"{name} has shape {array.shape}; expected ({n},)")
-    if not np.isfinite(array).all():
-        raise ShapeError(f"{name} is {array.tolist()}; expected finite numbers")
-    return array
+    def _refuse_singular(self, at: int) -> None:
+        """Raise DynamicsError at a coordinate that moves no mass; -1 is none."""
+        if at >= 0:
+            first = self.nv - self.n
+            where = "the base" if at < first else f"joint '{self.joint_names[at - first]}'"
+            raise DynamicsError(
+                f"the mass matrix is singular at {where}: no mass moves with it; give its links inertias, or its joint"
+                " an armature"
+            )
