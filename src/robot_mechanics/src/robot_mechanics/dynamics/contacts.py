@@ -53,7 +53,19 @@ class Support(NamedTuple):
 
 
 def contact_jacobian(model: DynamicModel, q: ArrayLike, contacts: Sequence[Contact]) -> np.ndarray:
-    """Return J (3 * contacts, nv): velocities of the contact points in the world are J v."""
+    """Return J (3 * contacts, nv): velocities of the contact points in the world are J v.
+
+    Parameters
+    ----------
+    model : DynamicModel
+    q : (nq,) array_like
+    contacts : sequence of Contact
+
+    Raises
+    ------
+    UnknownNameError
+        If a contact's link does not exist.
+    """
     blocks = [model.jacobian(contact.link, q, contact.point)[:3] for contact in contacts]
     return np.concatenate(blocks) if blocks else np.zeros((0, model.nv))
 

@@ -124,6 +124,11 @@ class DynamicModel:
             By joint: inertia of the rotor behind its gear, kg m^2 (or kg), for which URDF has no place.
         floating, gravity
             As in the constructor.
+
+        Raises
+        ------
+        InvalidUrdfError, InvalidConfigError, UnknownNameError
+            Naming the link, joint or armature that cannot be used.
         """
         bodies = load_bodies(source)
         friction = dict(bodies.friction)
@@ -166,7 +171,13 @@ class DynamicModel:
     def forward(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, forces: Optional[Mapping[str, ArrayLike]] = None
     ) -> np.ndarray:
-        """Return the accelerations a (nv,) for the generalized forces tau; wrenches as in `inverse`.
+        """Return the accelerations a (nv,) for the generalized forces tau.
+
+        Parameters
+        ----------
+        q, v, tau : (nq,), (nv,), (nv,) array_like
+        forces : mapping of str to (6,) array_like, optional
+            As of `inverse`.
 
         Raises
         ------
@@ -180,13 +191,23 @@ class DynamicModel:
         return a
 
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
-        """Return the symmetric mass matrix M (nv, nv), armature included: composite rigid bodies."""
+        """Return the symmetric mass matrix M (nv, nv), armature included: composite rigid bodies.
+
+        Parameters
+        ----------
+        q : (nq,) array_like
+        """
         M = np.empty((self.nv, self.nv))
         rb.mass_matrix(self.table.rows, self._q(q), M, self._work())
         return M
 
     def check_mass_matrix(self, M: np.ndarray) -> np.ndarray:  # noqa: N803
-        """Return M (nv, nv) of this robot, with or without damping on its diagonal.
+        """Return M, if it can be inverted.
+
+        Parameters
+        ----------
+        M : (nv, nv) array
+            Of this robot, with or without damping on its diagonal.
 
         Raises
         ------
@@ -197,15 +218,30 @@ class DynamicModel:
         return M
 
     def bias(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Return c + g + friction (nv,): the generalized forces that give no acceleration."""
+        """Return c + g + friction (nv,): the generalized forces that give no acceleration.
+
+        Parameters
+        ----------
+        q, v : (nq,), (nv,) array_like
+        """
         return self.inverse(q, v, np.zeros(self.nv))
 
     def gravity(self, q: ArrayLike) -> np.ndarray:
-        """Return g (nv,): the generalized forces that hold the robot at rest."""
+        """Return g (nv,): the generalized forces that hold the robot at rest.
+
+        Parameters
+        ----------
+        q : (nq,) array_like
+        """
         return self.inverse(q, np.zeros(self.nv), np.zeros(self.nv))
 
     def coriolis(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Return c (nv,): Coriolis and centrifugal forces, without gravity and friction."""
+        """Return c (nv,): Coriolis and centrifugal forces, without gravity and friction.
+
+        Parameters
+        ----------
+        q, v : (nq,), (nv,) array_like
+        """
         v = self._v(v)
         return self._without_friction(q, v) - self._without_friction(q, np.zeros(self.nv))
 
@@ -214,6 +250,10 @@ class DynamicModel:
 
         c is a quadratic form in v, so its polarization gives the elements exactly; on a fixed base they are the
         Christoffel symbols' (dM/dt - 2 C is skew).
+
+        Parameters
+        ----------
+        q, v : (nq,), (nv,) array_like
         """
         v = self._v(v)
         still = self._without_friction(q, np.zeros(self.nv))
@@ -227,13 +267,23 @@ class DynamicModel:
     # -- energy and momentum -------------------------------------------------------------------------------------------
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> Energy:
-        """Return kinetic (rotors included) and potential energy."""
+        """Return kinetic (rotors included) and potential energy.
+
+        Parameters
+        ----------
+        q, v : (nq,), (nv,) array_like
+        """
         v = self._v(v)
         kinetic = 0.5 * float(v @ self.mass_matrix(q) @ v)
         return Energy(kinetic, -self.mass * float(self.gravity_vector @ self.centre_of_mass(q)))
 
     def body_poses(self, q: ArrayLike) -> np.ndarray:
-        """Return the poses (bodies, 4, 4) of the bodies' frames, which stand behind their joints, in the world."""
+        """Return the poses (bodies, 4, 4) of the bodies' frames, which stand behind their joints, in the world.
+
+        Parameters
+        ----------
+        q : (nq,) array_like
+        """
         work = self._work()
         rb.place(self.table.rows, self._q(q), work)
         poses = np.zeros((len(work), 4, 4))
@@ -246,6 +296,10 @@ class DynamicModel:
 
     def centre_of_mass(self, q: ArrayLike) -> np.ndarray:
         """Return the centre of mass (3,) in the world, m.
+
+        Parameters
+        ----------
+        q : (nq,) array_like
 
         Raises
         ------
@@ -260,13 +314,23 @@ class DynamicModel:
         return com / self.mass
 
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Return linear momentum (3, kg m/s) and angular momentum about the centre of mass (3, N m s), world axes."""
+        """Return linear momentum (3, kg m/s) and angular momentum about the centre of mass (3, N m s), world axes.
+
+        Parameters
+        ----------
+        q, v : (nq,), (nv,) array_like
+        """
         momentum = self._momentum_matrix(q) @ self._v(v)
         momentum[3:] -= np.cross(self.centre_of_mass(q), momentum[:3])
         return momentum
 
     def centre_of_mass_jacobian(self, q: ArrayLike) -> np.ndarray:
-        """Return J (3, nv) with d com / dt = J v."""
+        """Return J (3, nv) with d com / dt = J v.
+
+        Parameters
+        ----------
+        q : (nq,) array_like
+        """
         self.centre_of_mass(q)
         return self._momentum_matrix(q)[:3] / self.mass
 
@@ -362,7 +426,12 @@ class DynamicModel:
         return f"DynamicModel('{self.tree.name}', {self.n} coordinates, {base} base, {self.mass:.3f} kg)"
 
     def position_rate(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Return dq/dt (nq,) at the velocities v: on a fixed base v itself."""
+        """Return dq/dt (nq,) at the velocities v: on a fixed base v itself.
+
+        Parameters
+        ----------
+        q, v : (nq,), (nv,) array_like
+        """
         q, v = self._q(q), self._v(v)
         if not self.floating:
             return v
