@@ -88,6 +88,12 @@ def test_only_arguments_that_exist_have_rules(launch):
     assert set(sim_arguments.rules(launch)) <= set(sim_arguments.known_names(launch))
 
 
+@pytest.mark.parametrize("robot", sim_arguments.robots())
+def test_what_every_robot_takes(robot):
+    arguments = [f"robot:={robot}", "gui:=true", "teleop:=none", "web:=true", "rviz:=true", "rtf:=0"]
+    assert sim_arguments.sim_complaint(arguments) == ""
+
+
 def test_choices_match_the_packages():
     import shellbot_description
 

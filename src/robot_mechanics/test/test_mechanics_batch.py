@@ -253,9 +253,11 @@ def test_batch_refuses_bad_input(leg):
     for bad in (np.zeros(3), np.zeros((2, 4)), np.zeros((2, 2, 2, 3)), "nonsense", [[math.inf, 0.0, 0.0]]):
         with pytest.raises(ShapeError, match="targets"):
             inverse_batch(leg, bad)
-    for seeds in (np.zeros(3), np.zeros((3, 4)), [math.nan] * 4):
+    for seeds in (np.zeros(3), np.zeros((3, 4)), [math.nan] * 4, "nonsense"):
         with pytest.raises(ShapeError, match="seeds"):
             inverse_batch(leg, np.zeros((2, 3)), seeds)
+    with pytest.raises(InvalidConfigError, match="limits is 'no'; expected True or False"):
+        inverse_batch(leg, np.zeros((2, 3)), limits="no")
     with pytest.raises(InvalidConfigError, match="threads"):
         inverse_batch(leg, np.zeros((2, 3)), threads=-1)
     empty = inverse_batch(leg, np.empty((0, 3)))

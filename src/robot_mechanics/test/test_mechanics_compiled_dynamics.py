@@ -12,7 +12,7 @@ from robot_mechanics import model_path
 from robot_mechanics.codegen.dynamics_source import LANES, LONGEST, dynamics_source, is_straight
 from robot_mechanics.dynamics import DynamicModel, Inertia
 from robot_mechanics.dynamics.bodies import JointFriction
-from robot_mechanics.errors import DynamicsError, ShapeError
+from robot_mechanics.errors import DynamicsError, InvalidConfigError, ShapeError
 
 FRICTION = JointFriction(viscous=0.2, coulomb=0.1, armature=0.03)
 
@@ -88,6 +88,10 @@ def test_bad_input_is_named(arm):
             compiled.inverse([0.0] * 16)
     with pytest.raises(DynamicsError, match="no kernel 'aba'; there are inverse, mass_matrix, forward, inverse_batch"):
         compiled.block("aba")
+    with pytest.raises(InvalidConfigError, match="count is -1; expected a whole number from 0"):
+        compiled.block("inverse_batch", -1)
+    with pytest.raises(InvalidConfigError, match="count is 2, but 'inverse' takes one state; 'inverse_batch' takes"):
+        compiled.block("inverse", 2)
     with pytest.raises(AttributeError, match="there are inverse, mass_matrix, forward, inverse_batch"):
         compiled.aba(None)
     with pytest.raises(ShapeError, match="wrong number of rows; expected 16"):

@@ -10,13 +10,24 @@ import numpy as np
 import pytest
 from mechanics_trees import random_state, random_urdf
 
-from robot_mechanics import KinematicTree, load_urdf, model_path
+from robot_mechanics import InverseKinematics, KinematicTree, SerialChain, load_urdf, model_path
 from robot_mechanics.dynamics import DynamicModel, Inertia, cli
+from robot_mechanics.dynamics.bodies import JointFriction
 from robot_mechanics.dynamics.closed_form import equations_of_motion
 from robot_mechanics.dynamics.contacts import Contact, constrained_forward, contact_jacobian, support
 from robot_mechanics.dynamics.identification import identify
+from robot_mechanics.dynamics.simulation import simulate
 from robot_mechanics.dynamics.slopes import inverse_slopes, parameters, regressor
-from robot_mechanics.errors import DynamicsError, InvalidInertiaError, InvalidUrdfError, ShapeError, UnknownNameError
+from robot_mechanics.errors import (
+    DynamicsError,
+    InvalidChainError,
+    InvalidConfigError,
+    InvalidInertiaError,
+    InvalidUrdfError,
+    ShapeError,
+    UnknownNameError,
+)
+from robot_mechanics.motion.rotations import rpy_from_rotation
 
 ARM = model_path("arm4")
 
@@ -318,6 +329,26 @@ def test_the_arm_is_identified_from_noisy_torques(arm):
         identify(guess, q[:2], v[:2], a[:2], tau[:2])
 
 
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"tau": np.full((3, 4), math.nan)}, ShapeError, "tau holds 3 samples that are not finite, first .* sample 0"),
+        ({"tau": np.zeros((3, 2))}, ShapeError, r"tau has shape \(3, 2\); expected \(samples, 4\)"),
+        ({"a": "x"}, ShapeError, "a cannot be read as numbers"),
+        ({"q": [], "v": [], "a": [], "tau": []}, ShapeError, "of one sample at least"),
+        ({"q": np.zeros((2, 4))}, ShapeError, r"\[2, 3, 3, 3\] samples; expected as many"),
+        ({"smooth": lambda x: x / np.zeros(1)}, ShapeError, "smooth gives 3 torques and 3 rows .* all finite"),
+        ({"tolerance": math.nan}, InvalidConfigError, "tolerance is nan"),
+        ({}, DynamicsError, "the recorded motion shows no parameter"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_recordings_that_cannot_be_used_are_named(arm, change, error, words):
+    still = {name: np.zeros((3, 4)) for name in ("q", "v", "a", "tau")}
+    with pytest.raises(error, match=words):
+        identify(DynamicModel(arm.tree, arm.inertias, gravity=(0.0, 0.0, 0.0)), **{**still, **change})
+
+
 # ----------------------------------------------------------------------------------------------------- contacts
 TABLE = """<robot name="table"><link name="top"><inertial><mass value="4"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial></link>
@@ -385,6 +416,37 @@ def test_points_that_stay_do_not_accelerate(table, rng):
         constrained_forward(table, q, v, tau, [FEET[0], FEET[0]])
 
 
+# ------------------------------------------------------------------------------------------------------- chains
+def test_a_denavit_hartenberg_arm_moves_as_its_urdf(rng):
+    """Each row as a joint and, fixed to it, what follows in the row: its link has the same frame."""
+    chain = SerialChain.from_yaml(model_path("ur5"))
+    parts, inertias, link = ['<link name="base"/>'], {}, "base"
+    for joint in chain.joints:
+        inertias[joint.name] = Inertia(rng.uniform(1.0, 4.0), rng.normal(size=3), np.diag(rng.uniform(0.2, 0.3, 3)))
+        moved = f"{joint.name}_moved"
+        for kind, T, parent, child in (
+            ("continuous", joint.origin, link, moved),
+            ("fixed", joint.after, moved, joint.name),
+        ):
+            xyz, rpy = (" ".join(map(repr, map(float, x))) for x in (T[:3, 3], rpy_from_rotation(T[:3, :3])))
+            parts.append(
+                f'<link name="{child}"/><joint name="to_{child}" type="{kind}"><origin xyz="{xyz}" rpy="{rpy}"/>'
+                f'<parent link="{parent}"/><child link="{child}"/><axis xyz="0 0 1"/></joint>'
+            )
+        link = joint.name
+    arm, same = (DynamicModel(x, inertias) for x in (chain, load_urdf(f"<robot name='r'>{''.join(parts)}</robot>")))
+    q, v, a = rng.normal(size=(3, 6))
+    assert arm.joint_names == chain.joint_names
+    np.testing.assert_allclose(arm.inverse(q, v, a), same.inverse(q, v, a), rtol=1e-12)
+    np.testing.assert_allclose(arm.jacobian("wrist_3", q), chain.jacobian(q), atol=1e-12)
+
+
+def test_a_chain_between_links_of_a_urdf_keeps_their_names(arm, rng):
+    chain = SerialChain.from_urdf(ARM, "arm_link_0", "arm_link_5")
+    q, v, a = rng.normal(size=(3, 4))
+    np.testing.assert_array_equal(DynamicModel(chain, arm.inertias).inverse(q, v, a), arm.inverse(q, v, a))
+
+
 # -------------------------------------------------------------------------------------------------- what is odd
 def test_explain_lists_masses_and_what_is_odd(arm):
     text = arm.explain()
@@ -393,11 +455,33 @@ def test_explain_lists_masses_and_what_is_odd(arm):
     assert "break the triangle inequality" in DynamicModel.from_urdf(bad).explain()
 
 
+def test_results_print_one_line_without_arrays(arm):
+    rest = np.zeros(4)
+    chain = SerialChain.from_urdf(ARM, "arm_link_0", "arm_link_5")
+    for thing, words in (
+        (arm.inertias["arm_link_3"], r"Inertia\(0.2193 kg at \[0, 0, 0.101\] m, principal moments \[6.885e-05, .*\]"),
+        (chain.joints[1], r"Joint\('arm_joint_2', revolute, arm_link_1 -> arm_link_2, -90.0 .. 90.0 deg\)"),
+        (InverseKinematics(chain), r"InverseKinematics\(SerialChain\(.*\), within 1e-09 m, 1e-09 rad\)"),
+        (simulate(arm, lambda *_: rest, rest, rest, 0.01, 0.001), r"Motion\(10 steps, 0.01 s, 4 velocities up to "),
+        (
+            identify(arm, *np.random.default_rng(0).normal(size=(4, 30, 4))),
+            r"Identified\(\d\d combinations of 62 parameters, residual .* N m, condition .*\)",
+        ),
+        (arm.compile(), r"CompiledDynamics\(DynamicModel\(.*\), compiled: .*\)"),
+    ):
+        assert re.match(words, repr(thing)) and "\n" not in repr(thing), repr(thing)
+
+
 def test_a_joint_that_moves_no_mass_is_named():
     light = DynamicModel(load_urdf(ARM), {"arm_link_1": Inertia(0.1, (0, 0, 0), 1e-4 * np.eye(3))})
     assert "'arm_link_4' hangs on a joint and has no mass" in "\n".join(light.warnings())
-    with pytest.raises(DynamicsError, match="singular at joint 'arm_joint_4'.*armature"):
-        light.forward(np.zeros(4), np.zeros(4), np.zeros(4))
+    for call in (
+        light.forward,
+        lambda q, v, tau: constrained_forward(light, q, v, tau, [Contact("arm_link_2")]),
+        lambda q, v, tau: simulate(light, lambda *_: tau, q, v, 0.01, 0.001, "implicit_damping"),
+    ):
+        with pytest.raises(DynamicsError, match="singular at joint 'arm_joint_4'.*armature"):
+            call(np.zeros(4), np.zeros(4), np.zeros(4))
     turned = DynamicModel.from_urdf(ARM, {f"arm_joint_{k}": 0.01 for k in range(1, 5)})
     plain = DynamicModel.from_urdf(ARM).mass_matrix(np.zeros(4))
     np.testing.assert_allclose(turned.mass_matrix(np.zeros(4)), plain + 0.01 * np.eye(4))
@@ -411,6 +495,21 @@ def test_a_joint_that_moves_no_mass_is_named():
         (lambda m: m.forward([0.0] * 4, [0.0] * 4, ["x"] * 4), ShapeError, "tau is .* expected 4 numbers"),
         (lambda m: m.inverse([0.0] * 4, [0.0] * 4, [0.0] * 4, {"hand": [0.0] * 6}), UnknownNameError, "no link 'hand'"),
         (lambda m: m.jacobian("hand", [0.0] * 4), UnknownNameError, "no link 'hand'"),
+        (lambda m: JointFriction(viscous=-1.0), InvalidConfigError, "viscous of JointFriction is -1.0; .* from 0"),
+        (lambda m: JointFriction(coulomb=math.nan), InvalidConfigError, "coulomb of JointFriction is nan"),
+        (lambda m: DynamicModel.from_urdf(ARM, {"arm_joint_1": "x"}), InvalidConfigError, "'arm_joint_1' is 'x'"),
+        (lambda m: DynamicModel.from_urdf(ARM, 0.1), InvalidConfigError, "armature is 0.1; expected a mapping"),
+        (lambda m: DynamicModel(m.tree, m.inertias, {"arm_joint_1": 0.1}), InvalidConfigError, "has 0.1; .*Friction"),
+        (lambda m: DynamicModel(m.tree, {"arm_link_1": 0.1}), InvalidInertiaError, "has 0.1; expected Inertia"),
+        (
+            lambda m: DynamicModel("ur5", {}),
+            InvalidChainError,
+            "tree is 'ur5'; .* SerialChain .*reads a URDF",
+        ),
+        (lambda m: DynamicModel(m.tree, None), InvalidInertiaError, "Inertia by link is None; expected a mapping"),
+        (lambda m: Contact("top", normal=(0.0, 0.0, 0.0)), InvalidConfigError, "normal of .* 'top' .* a direction"),
+        (lambda m: Contact("top", friction=-1.0), InvalidConfigError, "friction of .* 'top' is -1.0; .* from 0"),
+        (lambda m: Contact("top", (0.0, math.nan, 0.0)), ShapeError, "point of .* 'top' .* expected finite"),
         (
             lambda m: DynamicModel(m.tree, {"hand": Inertia(1.0, np.zeros(3), np.eye(3))}),
             UnknownNameError,

@@ -14,8 +14,8 @@ import pytest
 from mechanics_chains import PUMA, UR5, dh_chain, random_chain
 from scipy.optimize import least_squares, minimize
 
-from robot_mechanics import Damping, InverseConfig, InverseKinematics, Joint, NullSpaceTask, SerialChain
-from robot_mechanics.errors import InvalidConfigError, ShapeError, UnknownNameError
+from robot_mechanics import Damping, InverseConfig, InverseKinematics, Joint, NullSpaceTask, SerialChain, inverse_batch
+from robot_mechanics.errors import InvalidChainError, InvalidConfigError, ShapeError, UnknownNameError
 from robot_mechanics.inverse.target import read_target
 from robot_mechanics.motion.rotations import (
     quaternion_from_rotation,
@@ -386,6 +386,9 @@ def test_other_bad_input():
     for active in (["elbow"], [6], [-1], [1.5]):
         with pytest.raises(UnknownNameError, match="joint_0"):
             inverse.solve([0.1, 0.2, 0.3], active=active)
+    for solve in (InverseKinematics, lambda chain: inverse_batch(chain, np.zeros((2, 3)))):
+        with pytest.raises(InvalidChainError, match="chain is 'ur5'; expected a SerialChain, such as"):
+            solve("ur5")
     with pytest.raises(ShapeError, match="active"):
         inverse.solve([0.1, 0.2, 0.3], active="joint_1")
     for wrong in ([1.0], [math.nan] * 6):
@@ -408,6 +411,8 @@ def test_other_bad_input():
         lambda: InverseConfig(restarts=True),
         lambda: InverseConfig(damping=0.3),
         lambda: InverseConfig(weights="many"),
+        lambda: InverseConfig(limits="no"),
+        lambda: InverseKinematics(ur5(), 0.3),
         lambda: InverseConfig(tolerance="small"),
         lambda: InverseConfig(restarts=-1),
         lambda: InverseConfig(orientation_frame="tool"),

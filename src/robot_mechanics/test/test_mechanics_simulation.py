@@ -12,7 +12,7 @@ from robot_mechanics import model_path
 from robot_mechanics.dynamics import DynamicModel
 from robot_mechanics.dynamics.laws import Reference, computed_torque, gravity_pd, open_loop, pd_outside
 from robot_mechanics.dynamics.simulation import METHODS, simulate, stability_limit, warn_of_step
-from robot_mechanics.errors import DynamicsError, ShapeError, UnknownNameError
+from robot_mechanics.errors import DynamicsError, InvalidConfigError, ShapeError, UnknownNameError
 
 REST = np.zeros(4)
 
@@ -60,8 +60,11 @@ def test_feedback_outside_the_mass_matrix(arm):
 
 
 def test_as_printed_it_diverges_and_the_limit_is_named_before(arm):
-    with pytest.raises(DynamicsError, match="diverges: arm_joint_4 .* after 5 steps of 1.5 ms by 'explicit'"):
+    with pytest.raises(DynamicsError, match="diverges: arm_joint_4 .* after 5 steps of 1.5 ms by 'explicit'") as caught:
         simulate(arm, pulled(arm, 1.0, 2.0), REST, REST, 1.5, 0.0015, "explicit")
+    motion = caught.value.motion
+    assert motion.q.shape == motion.v.shape == (6, 4) and motion.tau.shape == (5, 4)
+    assert (np.abs(motion.v).max(axis=1) > 1e4).tolist() == [False] * 5 + [True]
     with pytest.warns(RuntimeWarning, match="take 0.276 ms or less"):
         warn_of_step(arm, REST, 1.0, 2.0, 0.0015, "explicit")
     assert warn_of_step(arm, REST, 1.0, 2.0, 0.00027, "explicit") is None
@@ -153,11 +156,30 @@ def test_a_free_body_keeps_its_momentum():
         ({"step": 0.0}, DynamicsError, "step is 0.0 s"),
         ({"duration": math.nan}, DynamicsError, "duration is nan s"),
         ({"q": [0.0] * 3}, ShapeError, "q has shape"),
+        ({"law": lambda t, q, v: np.zeros(3)}, ShapeError, r"tau of the law at 0 s has shape \(3,\); expected \(4,\)"),
+        ({"law": 0.0}, DynamicsError, r"law is 0.0; expected a function \(t, q, v\) -> tau"),
+        ({"damping": -1.0}, InvalidConfigError, "damping is -1.0; expected numbers from 0: one, or 4"),
+        ({"limits": "no"}, InvalidConfigError, "limits is 'no'; expected True or False"),
     ],
 )
 def test_bad_input_is_named(arm, change, error, words):
-    given = {"q": REST, "v": REST, "duration": 0.01, "step": 0.001, **change}
+    given = {"law": no_torque, "q": REST, "v": REST, "duration": 0.01, "step": 0.001, **change}
     with pytest.raises(error, match=words):
-        simulate(arm, no_torque, **given)
-    with pytest.raises(ShapeError, match="positive definite"):
-        stability_limit(-np.eye(2), 1.0, 1.0)
+        simulate(arm, **given)
+
+
+@pytest.mark.parametrize(
+    ("M", "kp", "kd", "error", "words"),
+    [
+        (-np.eye(2), 1.0, 1.0, ShapeError, "positive definite"),
+        ("x", 1.0, 1.0, ShapeError, "M is 'x'; expected a positive definite"),
+        (np.eye(2), math.nan, 1.0, ShapeError, "kp is .*nan.*; expected finite"),
+        (np.eye(2), 1.0, [1.0] * 3, ShapeError, r"kd has shape \(3,\); expected \(2,\)"),
+        (np.eye(2), 1.0, -1.0, InvalidConfigError, "kd is -1.0; expected numbers from 0"),
+    ],
+)
+def test_step_limits_of_what_is_no_gain_are_refused(arm, M, kp, kd, error, words):  # noqa: N803
+    with pytest.raises(error, match=words):
+        stability_limit(M, kp, kd)
+    with pytest.raises(DynamicsError, match="step is nan s"):
+        warn_of_step(arm, REST, 1.0, 1.0, math.nan, "explicit")

@@ -10,7 +10,7 @@ from mechanics_trees import random_state, random_urdf
 from robot_mechanics.dynamics import DynamicModel
 from robot_mechanics.dynamics.contacts import Contact, support
 from robot_mechanics.dynamics.standing import BallContact, StandingModel
-from robot_mechanics.errors import DynamicsError
+from robot_mechanics.errors import DynamicsError, InvalidConfigError
 
 LEVEL = (0.0, 0.0, 0.0, 1.0)
 
@@ -119,3 +119,5 @@ def test_wrong_models_are_refused(walker):
         StandingModel(walker, [BallContact("paw")])
     with pytest.raises(DynamicsError, match="floating=True"):
         StandingModel(DynamicModel(walker.tree, walker.inertias), feet())
+    with pytest.raises(InvalidConfigError, match="radius of the contact of 'paw' is nan; expected a finite number"):
+        BallContact("paw", radius=float("nan"))

@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robot_mechanics import KinematicsError, model_path
+from robot_mechanics.dynamics import DynamicModel
+from robot_mechanics.dynamics.simulation import simulate
 from robot_mechanics.trajectories import (
     ArcLength,
     Keyframes,
@@ -20,6 +26,26 @@ from robot_mechanics.trajectories import (
     fastest,
     quintic,
 )
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: importlib.import_module("robot_mechanics.trajectories"),
+        lambda: importlib.import_module("robot_mechanics.dynamics.closed_form"),
+        lambda: simulate(
+            DynamicModel.from_urdf(model_path("arm4")), lambda t, q, v: 0.0 * q, [0.0] * 4, [0.0] * 4, 0.1, 0.1, "rk45"
+        ),
+    ],
+)
+def test_without_scipy_a_sentence_names_what_needs_it(monkeypatch, use):
+    for module in ("native.required_scipy", "trajectories", "dynamics.closed_form"):
+        monkeypatch.delitem(sys.modules, f"robot_mechanics.{module}", raising=False)
+    monkeypatch.delattr("robot_mechanics.native.required_scipy", raising=False)  # it is there from the first import on
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    with pytest.raises(ImportError, match="scipy cannot be imported .* the integrator rk45, .*: pip install scipy"):
+        use()
+
 
 RNG = np.random.default_rng(4)
 POINTS = RNG.normal(size=(7, 3))
@@ -204,6 +230,7 @@ def test_the_acceleration_of_a_rotation_does_not_jump_at_an_orientation():
     ],
 )
 def test_what_makes_no_trajectory_is_refused_in_words(make, says):
+    assert issubclass(TrajectoryError, KinematicsError)  # the one base of the library
     with pytest.raises(TrajectoryError, match=says):
         make()
 

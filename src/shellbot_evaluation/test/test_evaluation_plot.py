@@ -101,7 +101,10 @@ def test_a_film_of_random_torques_is_that_of_its_seed(tmp_path):
         assert (np.abs(np.asarray(film.convert("RGB")) - first).sum(axis=2) > 100).sum() > 200
 
 
-@pytest.mark.parametrize("law, first, most", [("computed_torque", 0, 0.01), ("gravity_pd", 1, 0.1)])
+@pytest.mark.parametrize(
+    "law, first, most",
+    [("computed_torque", 0, 0.01), ("gravity_pd", 1, 0.1), ("pd_outside", 0, 0.05), ("open_loop", 0, 0.01)],
+)
 def test_the_laws_of_films_follow_their_swing(law, first, most):
     arguments = plot_parser.parse(["bodies", "arm4", "--law", law])
     model = load("arm4", floating=False)
@@ -110,6 +113,21 @@ def test_the_laws_of_films_follow_their_swing(law, first, most):
     motion = simulate(model, follow, start, np.zeros(4), 1.25, 0.002)
     # half a period: one rad from the start; gains outside the mass matrix are weak where a joint's inertia grows
     assert np.abs(motion.q[-1] - start - 1.0)[first:].max() < most
+
+
+def test_gains_as_printed_diverge_and_are_filmed_with_a_warning(tmp_path, capsys):
+    words = ["bodies", "arm4", "--law", "pd_outside", "--kp", "1", "--kd", "2", "--film", str(tmp_path / "film.gif")]
+    words += ["--step", "1.5", "--method", "explicit", "--out", str(tmp_path / "picture.png")]
+    assert plot_cli.main(words) == 0
+    printed = capsys.readouterr().out
+    assert "take 0.276 ms or less" in printed and "diverges: arm_joint_1 is beyond" in printed
+    with Image.open(tmp_path / "film.gif") as film:
+        assert film.n_frames == 12  # the start and 11 steps
+    for more, says in ((["--step", "0"], "--step is 0 ms; expected above 0 to 50"), (["--kd", "-1"], "kd is -1.0")):
+        assert plot_cli.main([*words, *more]) == 2
+        assert says in capsys.readouterr().err
+    assert plot_cli.main([*words, "--law", "open_loop"]) == 2
+    assert "--law open_loop has no gains; those with" in capsys.readouterr().err
 
 
 def test_default_file(tmp_path, monkeypatch, capsys):

@@ -18,7 +18,7 @@ from robot_mechanics.models.example_models import model_names, model_path
 from robot_mechanics.models.joint import Joint, Mimic
 from robot_mechanics.models.limbs import LimbSet
 from robot_mechanics.models.tree import KinematicTree
-from robot_mechanics.models.urdf import RobotTree, load_urdf
+from robot_mechanics.models.urdf import load_urdf
 from robot_mechanics.models.yaml_model import load_chain, load_limbs, load_model, load_tree
 from robot_mechanics.workspace.cloud import JointMap, ReachCloud, joint_map, reach_cloud
 from robot_mechanics.workspace.poses import forward_batch, jacobian_batch
@@ -40,7 +40,6 @@ __all__ = [
     "Mimic",
     "NullSpaceTask",
     "ReachCloud",
-    "RobotTree",
     "SerialChain",
     "compile_chain",
     "forward_batch",

@@ -46,3 +46,7 @@ class InvalidInertiaError(InvalidChainError):
 
 class DynamicsError(KinematicsError, ValueError):
     """A motion, force or step cannot be computed; the message names the quantity, its value, and the next step."""
+
+
+class TrajectoryError(KinematicsError, ValueError):
+    """Points, weights, times or limits from which no trajectory can be made; the text names the value and the range."""

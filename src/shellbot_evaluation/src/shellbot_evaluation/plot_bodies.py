@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import argparse
 import math
+import warnings
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Tuple, Union
 
 import numpy as np
 
 from robot_mechanics.dynamics import DynamicModel
 from robot_mechanics.dynamics.cli import load
-from robot_mechanics.dynamics.laws import Reference, computed_torque, gravity_pd
-from robot_mechanics.dynamics.simulation import simulate
+from robot_mechanics.dynamics.laws import Reference, computed_torque, gravity_pd, open_loop, pd_outside
+from robot_mechanics.dynamics.simulation import DivergenceError, Motion, simulate, warn_of_step
 from shellbot_chain.errors import DefinitionError
 
 from .console import say
@@ -22,11 +23,15 @@ from .plot_canvas import COLOURS, new_figure
 from .plot_chain import equal_box
 
 _MM = 1e3
-_STEP, _FRAME_S, _LONGEST = 0.002, 0.05, 20.0  # s: of the integration, of a picture of the film, of the film
+_FRAME_S, _LONGEST = 0.05, 20.0  # s: of a picture of the film, of the film
+_SLOW_S = 0.2  # s of a picture of a motion that diverges: one for each step
 _ALONE = 20.0  # rad/s^2 (m/s^2) that a random torque would give to its joint alone
 _CHANGE = 0.25  # s between random torques
 _WAVE_S = 2.5  # period of what the laws are to follow
-LAWS = ("fall", "random", "gravity_pd", "computed_torque")
+_FEEDBACK = {"gravity_pd": gravity_pd, "pd_outside": pd_outside, "computed_torque": computed_torque}
+Gain = Union[float, np.ndarray]
+LAWS = ("fall", "random", "open_loop", *_FEEDBACK)
+METHODS = ("explicit", "semi_implicit", "rk4")
 
 
 def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -40,8 +45,14 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     p.add_argument("--film", type=Path, metavar="FILE", help="also a film, .gif, or .mp4 by ffmpeg")
     p.add_argument(
         "--law", choices=LAWS, default="random",
-        help="of the film: no torque, random torques (default), or a swing by gravity and PD or by computed torque",
+        help="of the film: no torque, random torques (default), or a swing by one of the control laws of the library",
     )  # fmt: skip
+    p.add_argument(
+        "--kp", type=float, help="gain of the law, N m/rad, of computed_torque 1/s^2 (default: poles at -10/s)"
+    )
+    p.add_argument("--kd", type=float, help="gain of the law, N m s/rad, of computed_torque 1/s")
+    p.add_argument("--step", type=float, default=2.0, metavar="MS", help="of the integration (default 2)")
+    p.add_argument("--method", choices=METHODS, default="semi_implicit", help="of the integration")
     p.add_argument("--seed", type=int, default=0, help="of random torques (default 0)")
     p.add_argument("--seconds", type=float, default=4.0, help="length of the film (default 4)")
 
@@ -138,7 +149,7 @@ def law_of(arguments: argparse.Namespace, model: DynamicModel, start: np.ndarray
     Parameters
     ----------
     arguments : argparse.Namespace
-        `law`, one of LAWS, and `seed`, of random torques.
+        `law`, one of LAWS, its gains `kp` and `kd`, and `seed`, of random torques.
     model : DynamicModel
         The robot, on a fixed base.
     start : (n,) array
@@ -149,8 +160,8 @@ def law_of(arguments: argparse.Namespace, model: DynamicModel, start: np.ndarray
     callable
         From t (s), q and v (n,) (rad, rad/s; m, m/s) to the joints' torques or forces (n,), N m or N.
     """
-    inertia = np.diag(model.mass_matrix(start))
     if arguments.law == "random":
+        inertia = np.diag(model.mass_matrix(start))
         rng = np.random.default_rng(arguments.seed)
         torques = _ALONE * inertia * rng.uniform(-1.0, 1.0, (math.ceil(_LONGEST / _CHANGE) + 1, model.n))
         return lambda t, q, v: torques[int(t / _CHANGE)]
@@ -163,9 +174,47 @@ def law_of(arguments: argparse.Namespace, model: DynamicModel, start: np.ndarray
         wave = 0.5 * (1.0 - math.cos(rate * t)), 0.5 * rate * math.sin(rate * t), 0.5 * rate**2 * math.cos(rate * t)
         return Reference(start + wave[0], np.full(model.n, wave[1]), np.full(model.n, wave[2]))
 
-    if arguments.law == "computed_torque":
-        return lambda t, q, v: computed_torque(model, q, v, reference(t), kp=100.0, kd=20.0)
-    return lambda t, q, v: gravity_pd(model, q, v, reference(t), kp=100.0 * inertia, kd=20.0 * inertia)
+    if arguments.law == "open_loop":
+        return lambda t, q, v: open_loop(model, q, v, reference(t))
+    kp, kd = _gains(arguments, model, start)
+    return lambda t, q, v: _FEEDBACK[arguments.law](model, q, v, reference(t), kp=kp, kd=kd)
+
+
+def _gains(arguments: argparse.Namespace, model: DynamicModel, start: np.ndarray) -> Tuple[Gain, Gain]:
+    """Return the gains given, or those of poles at -10/s: outside the mass matrix of each joint alone."""
+    own = 1.0 if arguments.law == "computed_torque" else np.diag(model.mass_matrix(start))
+    return (
+        100.0 * own if arguments.kp is None else arguments.kp,
+        20.0 * own if arguments.kd is None else arguments.kd,
+    )
+
+
+def motion_of(arguments: argparse.Namespace, model: DynamicModel, start: np.ndarray) -> Tuple[Motion, bool]:
+    """Return the motion of the film, and whether it diverges, which is said, and before whether the step is too great.
+
+    Parameters
+    ----------
+    arguments, model, start
+        As of `law_of`; and of the arguments `seconds`, `step` (ms) and `method`.
+    """
+    step = 1e-3 * arguments.step
+    if arguments.law in _FEEDBACK:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it is said here
+            inside = arguments.law == "computed_torque"
+            text = warn_of_step(model, start, *_gains(arguments, model, start), step, arguments.method, inside)
+        if text is not None:
+            say(f"warning: {text}")
+    elif arguments.kp is not None or arguments.kd is not None:
+        raise DefinitionError(
+            f"--law {arguments.law} has no gains; those with --kp and --kd are {', '.join(_FEEDBACK)}"
+        )
+    law, rest = law_of(arguments, model, start), np.zeros(model.n)
+    try:
+        return simulate(model, law, start, rest, arguments.seconds, step, arguments.method), False
+    except DivergenceError as error:
+        say(str(error))
+        return error.motion, True
 
 
 def _film(arguments: argparse.Namespace, model: DynamicModel, start: np.ndarray) -> None:
@@ -179,22 +228,23 @@ def _film(arguments: argparse.Namespace, model: DynamicModel, start: np.ndarray)
         raise DefinitionError(f"--seed is {arguments.seed}; expected 0 or more")
     if path.suffix.lower() == ".mp4":
         find_ffmpeg(path)
-    motion = simulate(
-        model, law_of(arguments, model, start), start, np.zeros(model.n), arguments.seconds, _STEP, "implicit_damping"
-    )
-    shown = motion.q[:: round(_FRAME_S / _STEP)]
+    if not 0.0 < arguments.step <= _MM * _FRAME_S:
+        raise DefinitionError(f"--step is {arguments.step:g} ms; expected above 0 to {_MM * _FRAME_S:g}")
+    motion, diverges = motion_of(arguments, model, start)
+    # what diverges does so within a few steps: each is shown, slowly
+    each, frame_s = (1, _SLOW_S) if diverges else (round(_MM * _FRAME_S / arguments.step), _FRAME_S)
+    times, shown = motion.t[::each], motion.q[::each]
     figure = new_figure((3.6, 3.8), False)
     axes = figure.add_subplot(projection="3d")
     room = np.vstack([draw_bodies(axes, model, q, labels=False) for q in shown[::4]])
     frames = []
-    for k, q in enumerate(shown):
+    for t, q in zip(times, shown):
         axes.clear()
         draw_bodies(axes, model, q, labels=False)
         equal_box(axes, room)
         figure.canvas.draw()
-        frames.append(
-            (f"{arguments.law}, {k * _FRAME_S:.2f} s", np.asarray(figure.canvas.buffer_rgba())[..., :3].copy())
-        )
+        picture = np.asarray(figure.canvas.buffer_rgba())[..., :3].copy()
+        frames.append((f"{arguments.law}, {t:.{4 if diverges else 2}f} s", picture))
     path.parent.mkdir(parents=True, exist_ok=True)
-    savers[path.suffix.lower()](path, frames, _FRAME_S)
+    savers[path.suffix.lower()](path, frames, frame_s)
     say(f"film in {path}")

@@ -10,7 +10,8 @@ import numpy as np
 from robot_mechanics.errors import InvalidChainError, UnknownNameError
 from robot_mechanics.models.chain import SerialChain
 from robot_mechanics.models.limbs import LimbSet
-from robot_mechanics.models.urdf import RobotTree, load_urdf
+from robot_mechanics.models.tree import KinematicTree
+from robot_mechanics.models.urdf import load_urdf
 from shellbot_kinematics._layout import G_TIP, LANES, LEG, P_SHELL, P_SHELLS, P_TABLE, PACKED, SHELL
 from shellbot_kinematics.leg_geometry import NO_LIMIT, pack_lower, pack_upper
 from shellbot_kinematics.shellbot_limbs import (
@@ -116,7 +117,7 @@ def _joint_names(limb: str) -> Tuple[str, ...]:
     return tuple(f"{limb}_{joint}" for joint in (*first, *LIMB_JOINTS[limb]))
 
 
-def _chain(tree: RobotTree, limb: str, link: str) -> SerialChain:
+def _chain(tree: KinematicTree, limb: str, link: str) -> SerialChain:
     if link not in tree.links:
         raise InvalidChainError(f"the robot description lacks the link '{link}', the frame that limb {limb} is led by")
     chain = SerialChain(tree.path(BASE, link), name=link, base=BASE, tip=link)

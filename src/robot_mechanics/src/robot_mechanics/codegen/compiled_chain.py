@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Optional, Tuple
+from typing import Any, Dict, Iterable, Optional, Tuple
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from robot_mechanics.codegen.kernel_source import SIGNATURES, kernel_source, str
 from robot_mechanics.codegen.options import KernelOptions
 from robot_mechanics.codegen.store import load
 from robot_mechanics.errors import InvalidChainError
+from robot_mechanics.models.chain import SerialChain
 from robot_mechanics.native import jit
-
-if TYPE_CHECKING:
-    from robot_mechanics.models.chain import SerialChain
 
 _MOST_CHAINS = 256  # cached, each with some hundred kB of machine code; the least recently used is dropped first
 _lock = threading.RLock()
@@ -99,8 +97,12 @@ def compile_chain(chain: SerialChain, options: Optional[KernelOptions] = None) -
     Raises
     ------
     InvalidChainError
-        If no joint moves.
+        If it is no SerialChain, or no joint moves.
     """
+    if not isinstance(chain, SerialChain):
+        raise InvalidChainError(
+            f"chain is {chain!r}; expected a SerialChain, such as SerialChain.from_yaml(model_path('ur5'))"
+        )
     chosen = KernelOptions() if options is None else options
     p = chain.parameters()
     if p.n == 0:

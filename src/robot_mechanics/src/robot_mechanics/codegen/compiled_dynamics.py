@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any, Tuple
 
 import numpy as np
 
 from robot_mechanics.codegen.dynamics_source import KERNELS, dynamics_source, lengths
 from robot_mechanics.codegen.store import load
-from robot_mechanics.errors import DynamicsError
+from robot_mechanics.errors import DynamicsError, InvalidConfigError
 from robot_mechanics.native import jit
 
 if TYPE_CHECKING:
@@ -63,16 +64,25 @@ class CompiledDynamics:
         ----------
         kernel : str
         count : int
-            States of `inverse_batch`.
+            States of `inverse_batch`; 1 for the other kernels.
         """
         if kernel not in KERNELS:
             raise DynamicsError(f"no kernel '{kernel}'; there are {', '.join(KERNELS)}")
+        if isinstance(count, bool) or not isinstance(count, numbers.Integral) or count < 0:
+            raise InvalidConfigError(f"count is {count!r}; expected a whole number from 0")
+        if count != 1 and kernel != "inverse_batch":
+            raise InvalidConfigError(f"count is {count}, but '{kernel}' takes one state; 'inverse_batch' takes many")
         nq, nv = self.model.nq, self.model.nv
         size = sum(lengths(nq, nv, kernel))
         block = np.zeros((size, count) if kernel == "inverse_batch" else size)
         if kernel == "mass_matrix":
             return block, block[:nq], block[nq:].reshape(nv, nv)
         return (block, block[:nq], *np.split(block[nq:], 3))
+
+    def __repr__(self) -> str:
+        """One line: whose kernels, and which are compiled."""
+        made = [name for name in KERNELS if name in self.__dict__]
+        return f"CompiledDynamics({self.model!r}, compiled: {', '.join(made) or 'none yet'})"
 
     def __getattr__(self, name: str) -> Any:
         """Compile a kernel when it is first requested."""

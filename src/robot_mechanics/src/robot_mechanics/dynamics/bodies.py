@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Mapping
 
+from robot_mechanics.arguments import from_zero
 from robot_mechanics.errors import InvalidUrdfError
 from robot_mechanics.models.inertia import Inertia, inertias_of_urdf
 from robot_mechanics.models.urdf import number, parse_urdf
@@ -13,11 +14,22 @@ from robot_mechanics.models.urdf import number, parse_urdf
 
 @dataclass(frozen=True)
 class JointFriction:
-    """Friction of one joint, and the inertia of what turns with its motor."""
+    """Friction of one joint, and the inertia of what turns with its motor.
+
+    Raises
+    ------
+    InvalidConfigError
+        If a value is no finite number from 0.
+    """
 
     viscous: float = 0.0  #: N m s/rad, or N s/m
     coulomb: float = 0.0  #: N m, or N; sign of the velocity times this
     armature: float = 0.0  #: Rotor inertia behind the gear, kg m^2, or kg
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for entry in fields(self):
+            from_zero(getattr(self, entry.name), f"{entry.name} of JointFriction")
 
 
 @dataclass(frozen=True)

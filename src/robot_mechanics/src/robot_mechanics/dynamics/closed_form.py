@@ -5,11 +5,12 @@ Lynch and Park, Modern Robotics, 2017, ch. 8.4: the recursions of Newton and Eul
 Twists and wrenches are (angular, linear) here, as there.
 """
 
-from __future__ import annotations
+from __future__ import annotations  # noqa: I001
 
 from typing import NamedTuple, Sequence
 
 import numpy as np
+from robot_mechanics.native import required_scipy  # noqa: F401 - before scipy: says what to do if it is missing
 from scipy.linalg import block_diag, expm
 
 

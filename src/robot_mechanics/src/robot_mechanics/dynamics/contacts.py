@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from robot_mechanics.errors import DynamicsError
+from robot_mechanics.arguments import from_zero, vector
+from robot_mechanics.errors import DynamicsError, InvalidConfigError
 from robot_mechanics.native import rigid_body as rb
 
 if TYPE_CHECKING:
@@ -22,12 +23,26 @@ _MISSING = 1e-6  # of the weight
 
 @dataclass(frozen=True)
 class Contact:
-    """One point of a link that stands on something."""
+    """One point of a link that stands on something.
+
+    Raises
+    ------
+    ShapeError, InvalidConfigError
+        If point or normal are not three finite numbers, the normal has no length, or the friction is below 0.
+    """
 
     link: str
     point: Tuple[float, float, float] = (0.0, 0.0, 0.0)  #: In the frame of the link, m
     normal: Tuple[float, float, float] = (0.0, 0.0, 1.0)  #: In the world, away from what it stands on
     friction: float = 0.8  #: Coefficient: greatest tangential over normal force
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        what = f"of the contact of '{self.link}'"
+        vector(self.point, 3, f"point {what}")
+        if not vector(self.normal, 3, f"normal {what}").any():
+            raise InvalidConfigError(f"normal {what} is {self.normal}; expected a direction, such as (0, 0, 1)")
+        from_zero(self.friction, f"friction {what}")
 
 
 class Support(NamedTuple):
@@ -38,7 +53,19 @@ class Support(NamedTuple):
 
 
 def contact_jacobian(model: DynamicModel, q: ArrayLike, contacts: Sequence[Contact]) -> np.ndarray:
-    """Return J (3 * contacts, nv): velocities of the contact points in the world are J v."""
+    """Return J (3 * contacts, nv): velocities of the contact points in the world are J v.
+
+    Parameters
+    ----------
+    model : DynamicModel
+    q : (nq,) array_like
+    contacts : sequence of Contact
+
+    Raises
+    ------
+    UnknownNameError
+        If a contact's link does not exist.
+    """
     blocks = [model.jacobian(contact.link, q, contact.point)[:3] for contact in contacts]
     return np.concatenate(blocks) if blocks else np.zeros((0, model.nv))
 
@@ -86,6 +113,7 @@ def _holds(forces: np.ndarray, contacts: Sequence[Contact]) -> bool:
 
 
 def _in_cones(A: np.ndarray, b: np.ndarray, contacts: Sequence[Contact]) -> np.ndarray:  # noqa: N803
+    from robot_mechanics.native import required_scipy  # noqa: F401, I001, PLC0415 - says what to do if it is missing
     from scipy.optimize import nnls  # noqa: PLC0415 - optional
 
     edges = np.zeros((3 * len(contacts), _EDGES * len(contacts)))
@@ -128,20 +156,23 @@ def constrained_forward(
     Raises
     ------
     DynamicsError
-        If the points hold each other, so that the forces are not determined.
+        If the points hold each other, so that the forces are not determined, or the mass matrix is singular.
     """
     q0, v0, tau0 = model.check(q, v, tau)
     J, M = contact_jacobian(model, q0, contacts), model.mass_matrix(q0)
     drift = np.concatenate([_drift(model, q0, v0, contact) for contact in contacts]) if contacts else np.zeros(0)
     free = tau0 - model.bias(q0, v0)
-    at_points = J @ np.linalg.solve(M, J.T)
+    # M^-1 of the columns of J^T, and of the free forces
+    solved = np.linalg.solve(model.check_mass_matrix(M), np.column_stack([J.T, free]))
+    by_forces, falling = solved[:, :-1], solved[:, -1]
+    at_points = J @ by_forces
     if len(at_points) and np.linalg.cond(at_points) > 1e12:
         raise DynamicsError(
             f"the forces of these {len(contacts)} contacts are not determined: some points hold each other; leave one"
             " out"
         )
-    forces = np.linalg.solve(at_points, -drift - J @ np.linalg.solve(M, free)) if len(at_points) else np.zeros(0)
-    return np.linalg.solve(M, free + J.T @ forces), forces.reshape(-1, 3)
+    forces = np.linalg.solve(at_points, -drift - J @ falling) if len(at_points) else np.zeros(0)
+    return falling + by_forces @ forces, forces.reshape(-1, 3)
 
 
 def _drift(model: DynamicModel, q: np.ndarray, v: np.ndarray, contact: Contact) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Callable, Optional
 import numpy as np
 
 from robot_mechanics.dynamics.slopes import parameters, regressor
-from robot_mechanics.errors import DynamicsError, ShapeError
+from robot_mechanics.errors import DynamicsError, InvalidConfigError, ShapeError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from robot_mechanics.dynamics.model import DynamicModel
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Identified:
     """Result of an identification.
 
@@ -35,6 +35,13 @@ class Identified:
         """Return the relative error of the base parameters, if the true parameters are known: for simulated robots."""
         expected = self.basis.T @ np.asarray(true, dtype=float)
         return float(np.linalg.norm(self.basis.T @ self.parameters - expected) / np.linalg.norm(expected))
+
+    def __repr__(self) -> str:
+        """One line: how much was seen, and how well it fits."""
+        return (
+            f"Identified({self.basis.shape[1]} combinations of {len(self.parameters)} parameters,"
+            f" residual {self.residual:.3g} N m, condition {self.condition:.3g})"
+        )
 
 
 def identify(
@@ -55,7 +62,7 @@ def identify(
     q, v, a, tau : (samples, nq), (samples, nv), (samples, nv), (samples, nv) array_like
         Recorded positions, velocities, accelerations and generalized forces, in the order of time.
     tolerance : float
-        Combinations that change the torques by less than this fraction of the strongest one count as unseen.
+        Combinations that change the torques by less than this fraction of the strongest one count as unseen; 0 to 1.
     smooth : callable, optional
         A linear filter along the first axis: it is applied to the torques and to the columns of the regressor alike, so
         that noise goes and nothing is falsified. It may leave out samples, at the ends or in between.
@@ -63,24 +70,35 @@ def identify(
     Raises
     ------
     ShapeError
-        If the recordings differ in length.
+        If the recordings differ in length, are of another robot, or hold what is no finite number.
     DynamicsError
-        If there are fewer torques than combinations that can be seen.
+        If the motion shows nothing, or there are fewer torques than combinations that can be seen.
     """
-    columns = [np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, v, a, tau)]
-    if len({len(column) for column in columns}) != 1:
-        raise ShapeError(f"q, v, a, tau have {[len(column) for column in columns]} samples; expected as many of each")
-    rows, torques, before = (
-        np.array([regressor(model, *row) for row in zip(*columns[:3])]),
-        columns[3],
-        parameters(model),
-    )
+    if not 0.0 < tolerance < 1.0:
+        raise InvalidConfigError(f"tolerance is {tolerance!r}; expected a number between 0 and 1")
+    recorded = [
+        _samples(x, n, name) for x, n, name in zip((q, v, a, tau), (model.nq, *[model.nv] * 3), ("q", "v", "a", "tau"))
+    ]
+    if len({len(samples) for samples in recorded}) != 1:
+        raise ShapeError(f"q, v, a, tau have {[len(x) for x in recorded]} samples; expected as many of each")
+    rows, torques = np.array([regressor(model, *row) for row in zip(*recorded[:3])]), recorded[3]
+    before = parameters(model)
     if smooth is not None:
         rows, torques = smooth(rows), smooth(torques)
+        if len(rows) != len(torques) or not (np.isfinite(rows).all() and np.isfinite(torques).all()):
+            raise ShapeError(
+                f"smooth gives {len(torques)} torques and {len(rows)} rows of the regressor; expected as many of each,"
+                " all finite"
+            )
     Y = rows.reshape(-1, len(before))
     left = torques.ravel() - Y @ before
     scale = np.linalg.norm(Y, axis=0)
     seen = scale > 1e-12 * scale.max(initial=0.0)
+    if not seen.any():
+        raise DynamicsError(
+            "the recorded motion shows no parameter: no joint is accelerated or loaded; move all joints over their"
+            " range, with several frequencies at once"
+        )
     U, strength, Vt = np.linalg.svd(Y[:, seen] / scale[seen], full_matrices=False)
     rank = int((strength > tolerance * strength[0]).sum())
     if len(left) <= rank:
@@ -101,3 +119,21 @@ def identify(
         float(np.sqrt(np.mean(rest**2))),
         float(strength[0] / strength[rank - 1]),
     )
+
+
+def _samples(values: ArrayLike, n: int, name: str) -> np.ndarray:
+    """Return a recording as (samples, n); one sample may be given as (n,)."""
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{name} cannot be read as numbers ({error}); expected (samples, {n})") from None
+    samples = np.atleast_2d(array)
+    if samples.ndim != 2 or samples.shape[1] != n or not len(samples):
+        raise ShapeError(f"{name} has shape {array.shape}; expected (samples, {n}), of one sample at least")
+    bad = np.flatnonzero(~np.isfinite(samples).all(axis=1))
+    if len(bad):
+        raise ShapeError(
+            f"{name} holds {len(bad)} samples that are not finite, first {samples[bad[0]].tolist()} in sample {bad[0]};"
+            " leave such samples out of q, v, a and tau"
+        )
+    return samples

@@ -27,14 +27,34 @@ class Reference(NamedTuple):
 
 
 def open_loop(model: DynamicModel, q: ArrayLike, v: ArrayLike, reference: Reference) -> np.ndarray:
-    """Return the torques that give the reference's accelerations at the measured state: inverse dynamics alone."""
+    """Return the torques that give the reference's accelerations at the measured state: inverse dynamics alone.
+
+    Parameters
+    ----------
+    model : DynamicModel
+        On a fixed base.
+    q, v : (n,) array_like
+        Measured state, rad and rad/s.
+    reference : Reference
+    """
     return model.inverse(q, v, reference.a)
 
 
 def pd_outside(
     model: DynamicModel, q: ArrayLike, v: ArrayLike, reference: Reference, kp: ArrayLike, kd: ArrayLike
 ) -> np.ndarray:
-    """Return M a_ref + c + g + friction + kp (q_ref - q) + kd (v_ref - v): feed-forward with the feedback outside."""
+    """Return M a_ref + c + g + friction + kp (q_ref - q) + kd (v_ref - v): feed-forward with the feedback outside.
+
+    Parameters
+    ----------
+    model : DynamicModel
+        On a fixed base.
+    q, v : (n,) array_like
+        Measured state, rad and rad/s.
+    reference : Reference
+    kp, kd : float or (n,) array_like
+        N m/rad and N m s/rad.
+    """
     feedback = np.asarray(kp) * (reference.q - np.asarray(q)) + np.asarray(kd) * (reference.v - np.asarray(v))
     return model.inverse(q, v, reference.a) + feedback
 
@@ -42,7 +62,18 @@ def pd_outside(
 def computed_torque(
     model: DynamicModel, q: ArrayLike, v: ArrayLike, reference: Reference, kp: ArrayLike, kd: ArrayLike
 ) -> np.ndarray:
-    """Return M (a_ref + kp (q_ref - q) + kd (v_ref - v)) + c + g + friction: the feedback inside."""
+    """Return M (a_ref + kp (q_ref - q) + kd (v_ref - v)) + c + g + friction: the feedback inside.
+
+    Parameters
+    ----------
+    model : DynamicModel
+        On a fixed base.
+    q, v : (n,) array_like
+        Measured state, rad and rad/s.
+    reference : Reference
+    kp, kd : float or (n,) array_like
+        1/s^2 and 1/s.
+    """
     feedback = np.asarray(kp) * (reference.q - np.asarray(q)) + np.asarray(kd) * (reference.v - np.asarray(v))
     return model.inverse(q, v, reference.a + feedback)
 
@@ -50,6 +81,17 @@ def computed_torque(
 def gravity_pd(
     model: DynamicModel, q: ArrayLike, v: ArrayLike, reference: Reference, kp: ArrayLike, kd: ArrayLike
 ) -> np.ndarray:
-    """Return g + kp (q_ref - q) + kd (v_ref - v): holds a pose without an error at rest, whatever the load it knows."""
+    """Return g + kp (q_ref - q) + kd (v_ref - v): holds a pose without an error at rest, whatever the load it knows.
+
+    Parameters
+    ----------
+    model : DynamicModel
+        On a fixed base.
+    q, v : (n,) array_like
+        Measured state, rad and rad/s.
+    reference : Reference
+    kp, kd : float or (n,) array_like
+        N m/rad and N m s/rad.
+    """
     feedback = np.asarray(kp) * (reference.q - np.asarray(q)) + np.asarray(kd) * (reference.v - np.asarray(v))
     return model.gravity(q) + feedback

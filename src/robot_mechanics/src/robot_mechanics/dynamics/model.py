@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, List, Mapping, NamedTuple, Optional, Tuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
+from robot_mechanics.arguments import from_zero, vector
 from robot_mechanics.dynamics.bodies import JointFriction, load_bodies
 from robot_mechanics.dynamics.table import BodyTable, make_table
-from robot_mechanics.errors import DynamicsError, InvalidChainError, ShapeError, UnknownNameError
+from robot_mechanics.errors import DynamicsError, InvalidChainError, InvalidConfigError, ShapeError, UnknownNameError
+from robot_mechanics.models.chain import SerialChain
 from robot_mechanics.models.inertia import Inertia
 from robot_mechanics.models.tree import KinematicTree
 from robot_mechanics.models.urdf import load_urdf
@@ -44,7 +47,9 @@ class DynamicModel:
 
     Parameters
     ----------
-    tree : KinematicTree
+    tree : KinematicTree or SerialChain
+        A chain becomes a tree (`KinematicTree.from_chain`): the links of a Denavit-Hartenberg table have the names of
+        their joints, and their frames stand behind the rows.
     inertias : mapping of str to Inertia
         By link, in the frame of the link. Links that are missing have no mass; fixed joints are merged.
     friction : mapping of str to JointFriction, optional
@@ -72,22 +77,28 @@ class DynamicModel:
     ------
     UnknownNameError
         If an inertia or friction names no link or joint.
+    InvalidInertiaError, InvalidConfigError
+        If one is no Inertia or JointFriction.
     """
 
     def __init__(
         self,
-        tree: KinematicTree,
+        tree: Union[KinematicTree, SerialChain],
         inertias: Mapping[str, Inertia],
         friction: Optional[Mapping[str, JointFriction]] = None,
         floating: bool = False,
         gravity: ArrayLike = GRAVITY,
     ) -> None:
+        if isinstance(tree, SerialChain):
+            tree = KinematicTree.from_chain(tree)
         if not isinstance(tree, KinematicTree):
-            raise InvalidChainError(f"tree is {tree!r}; expected a KinematicTree")
-        g = _vector(gravity, 3, "gravity")
+            raise InvalidChainError(
+                f"tree is {tree!r}; expected a KinematicTree or SerialChain (DynamicModel.from_urdf reads a URDF)"
+            )
+        g = vector(gravity, 3, "gravity")
         self.tree, self.floating = tree, bool(floating)
+        self.table: BodyTable = make_table(tree, inertias, {} if friction is None else friction, self.floating, g)
         self.inertias: Mapping[str, Inertia] = dict(inertias)
-        self.table: BodyTable = make_table(tree, self.inertias, friction or {}, self.floating, g)
         self.n, self.joint_names = tree.n, tree.joint_names
         self.nq, self.nv = (tree.n + 7, tree.n + 6) if self.floating else (tree.n, tree.n)
         self.bodies = (tree.root, *(joint.child for joint in tree.evaluation_order if joint.kind != "fixed"))
@@ -113,12 +124,19 @@ class DynamicModel:
             By joint: inertia of the rotor behind its gear, kg m^2 (or kg), for which URDF has no place.
         floating, gravity
             As in the constructor.
+
+        Raises
+        ------
+        InvalidUrdfError, InvalidConfigError, UnknownNameError
+            Naming the link, joint or armature that cannot be used.
         """
         bodies = load_bodies(source)
         friction = dict(bodies.friction)
+        if not isinstance(armature, (Mapping, type(None))):
+            raise InvalidConfigError(f"armature is {armature!r}; expected a mapping, {{'joint_1': 0.01}}, kg m^2")
         for name, value in (armature or {}).items():
-            before = friction.get(name, JointFriction())
-            friction[name] = JointFriction(before.viscous, before.coulomb, float(value))
+            from_zero(value, f"armature of joint '{name}'")
+            friction[name] = replace(friction.get(name, JointFriction()), armature=value)
         return cls(load_urdf(source), bodies.inertias, friction, floating, gravity)
 
     def compile(self) -> CompiledDynamics:
@@ -153,7 +171,13 @@ class DynamicModel:
     def forward(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, forces: Optional[Mapping[str, ArrayLike]] = None
     ) -> np.ndarray:
-        """Return the accelerations a (nv,) for the generalized forces tau; wrenches as in `inverse`.
+        """Return the accelerations a (nv,) for the generalized forces tau.
+
+        Parameters
+        ----------
+        q, v, tau : (nq,), (nv,), (nv,) array_like
+        forces : mapping of str to (6,) array_like, optional
+            As of `inverse`.
 
         Raises
         ------
@@ -163,29 +187,61 @@ class DynamicModel:
         a, M = self._v(tau, "tau"), np.empty((self.nv, self.nv))
         table, wrenches = self.table, self._forces(forces)
         at = rb.forward_dynamics(table.rows, table.above, self._q(q), self._v(v), wrenches, a, M, self._work())
-        if at >= 0:
-            raise DynamicsError(
-                f"the mass matrix is singular at {self._rate_name(at)}: no mass moves with it; give its links"
-                " inertias, or its joint an armature"
-            )
+        self._refuse_singular(at)
         return a
 
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
-        """Return the symmetric mass matrix M (nv, nv), armature included: composite rigid bodies."""
+        """Return the symmetric mass matrix M (nv, nv), armature included: composite rigid bodies.
+
+        Parameters
+        ----------
+        q : (nq,) array_like
+        """
         M = np.empty((self.nv, self.nv))
         rb.mass_matrix(self.table.rows, self._q(q), M, self._work())
         return M
 
+    def check_mass_matrix(self, M: np.ndarray) -> np.ndarray:  # noqa: N803
+        """Return M, if it can be inverted.
+
+        Parameters
+        ----------
+        M : (nv, nv) array
+            Of this robot, with or without damping on its diagonal.
+
+        Raises
+        ------
+        DynamicsError
+            If it is singular; the message names the coordinate.
+        """
+        self._refuse_singular(rb.solve_positive(np.array(M), self.table.above, np.zeros(self.nv)))
+        return M
+
     def bias(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Return c + g + friction (nv,): the generalized forces that give no acceleration."""
+        """Return c + g + friction (nv,): the generalized forces that give no acceleration.
+
+        Parameters
+        ----------
+        q, v : (nq,), (nv,) array_like
+        """
         return self.inverse(q, v, np.zeros(self.nv))
 
     def gravity(self, q: ArrayLike) -> np.ndarray:
-        """Return g (nv,): the generalized forces that hold the robot at rest."""
+        """Return g (nv,): the generalized forces that hold the robot at rest.
+
+        Parameters
+        ----------
+        q : (nq,) array_like
+        """
         return self.inverse(q, np.zeros(self.nv), np.zeros(self.nv))
 
     def coriolis(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Return c (nv,): Coriolis and centrifugal forces, without gravity and friction."""
+        """Return c (nv,): Coriolis and centrifugal forces, without gravity and friction.
+
+        Parameters
+        ----------
+        q, v : (nq,), (nv,) array_like
+        """
         v = self._v(v)
         return self._without_friction(q, v) - self._without_friction(q, np.zeros(self.nv))
 
@@ -194,6 +250,10 @@ class DynamicModel:
 
         c is a quadratic form in v, so its polarization gives the elements exactly; on a fixed base they are the
         Christoffel symbols' (dM/dt - 2 C is skew).
+
+        Parameters
+        ----------
+        q, v : (nq,), (nv,) array_like
         """
         v = self._v(v)
         still = self._without_friction(q, np.zeros(self.nv))
@@ -207,13 +267,23 @@ class DynamicModel:
     # -- energy and momentum -------------------------------------------------------------------------------------------
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> Energy:
-        """Return kinetic (rotors included) and potential energy."""
+        """Return kinetic (rotors included) and potential energy.
+
+        Parameters
+        ----------
+        q, v : (nq,), (nv,) array_like
+        """
         v = self._v(v)
         kinetic = 0.5 * float(v @ self.mass_matrix(q) @ v)
         return Energy(kinetic, -self.mass * float(self.gravity_vector @ self.centre_of_mass(q)))
 
     def body_poses(self, q: ArrayLike) -> np.ndarray:
-        """Return the poses (bodies, 4, 4) of the bodies' frames, which stand behind their joints, in the world."""
+        """Return the poses (bodies, 4, 4) of the bodies' frames, which stand behind their joints, in the world.
+
+        Parameters
+        ----------
+        q : (nq,) array_like
+        """
         work = self._work()
         rb.place(self.table.rows, self._q(q), work)
         poses = np.zeros((len(work), 4, 4))
@@ -226,6 +296,10 @@ class DynamicModel:
 
     def centre_of_mass(self, q: ArrayLike) -> np.ndarray:
         """Return the centre of mass (3,) in the world, m.
+
+        Parameters
+        ----------
+        q : (nq,) array_like
 
         Raises
         ------
@@ -240,13 +314,23 @@ class DynamicModel:
         return com / self.mass
 
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Return linear momentum (3, kg m/s) and angular momentum about the centre of mass (3, N m s), world axes."""
+        """Return linear momentum (3, kg m/s) and angular momentum about the centre of mass (3, N m s), world axes.
+
+        Parameters
+        ----------
+        q, v : (nq,), (nv,) array_like
+        """
         momentum = self._momentum_matrix(q) @ self._v(v)
         momentum[3:] -= np.cross(self.centre_of_mass(q), momentum[:3])
         return momentum
 
     def centre_of_mass_jacobian(self, q: ArrayLike) -> np.ndarray:
-        """Return J (3, nv) with d com / dt = J v."""
+        """Return J (3, nv) with d com / dt = J v.
+
+        Parameters
+        ----------
+        q : (nq,) array_like
+        """
         self.centre_of_mass(q)
         return self._momentum_matrix(q)[:3] / self.mass
 
@@ -264,7 +348,7 @@ class DynamicModel:
             raise UnknownNameError(f"there is no link '{link}'; there are {', '.join(self.tree.links)}")
         poses, body = self.body_poses(q), self.table.body_of[link]
         T = poses[body] @ self.table.pose_in_body[link]
-        return self._velocity_map(poses, body, T[:3, :3] @ _vector(point, 3, "point") + T[:3, 3])
+        return self._velocity_map(poses, body, T[:3, :3] @ vector(point, 3, "point") + T[:3, 3])
 
     def _velocity_map(self, poses: np.ndarray, body: int, p_world: np.ndarray) -> np.ndarray:
         """Return J (6, nv) of a point that moves with a body; the point is given in the world."""
@@ -342,7 +426,12 @@ class DynamicModel:
         return f"DynamicModel('{self.tree.name}', {self.n} coordinates, {base} base, {self.mass:.3f} kg)"
 
     def position_rate(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Return dq/dt (nq,) at the velocities v: on a fixed base v itself."""
+        """Return dq/dt (nq,) at the velocities v: on a fixed base v itself.
+
+        Parameters
+        ----------
+        q, v : (nq,), (nv,) array_like
+        """
         q, v = self._q(q), self._v(v)
         if not self.floating:
             return v
@@ -367,13 +456,13 @@ class DynamicModel:
         return tau
 
     def _q(self, q: ArrayLike) -> np.ndarray:
-        values = _vector(q, self.nq, "q")
+        values = vector(q, self.nq, "q")
         if self.floating and not abs(float(values[3:7] @ values[3:7]) - 1.0) < 1e-3:
             raise ShapeError(f"q[3:7] is {values[3:7].tolist()}; expected a quaternion (x, y, z, w) of length 1")
         return values
 
     def _v(self, values: ArrayLike, name: str = "v") -> np.ndarray:
-        return _vector(values, self.nv, name)
+        return vector(values, self.nv, name)
 
     def _forces(self, forces: Optional[Mapping[str, ArrayLike]]) -> np.ndarray:
         if not forces:
@@ -382,25 +471,19 @@ class DynamicModel:
         for link, wrench in forces.items():
             if link not in self.table.body_of:
                 raise UnknownNameError(f"there is no link '{link}'; there are {', '.join(self.tree.links)}")
-            w, T = _vector(wrench, 6, f"the wrench on '{link}'"), self.table.pose_in_body[link]
+            w, T = vector(wrench, 6, f"the wrench on '{link}'"), self.table.pose_in_body[link]
             force = T[:3, :3] @ w[:3]
             body = self.table.body_of[link]
             made[body, :3] += force
             made[body, 3:] += T[:3, :3] @ w[3:] + np.cross(T[:3, 3], force)
         return made
 
-    def _rate_name(self, at: int) -> str:
-        first = self.nv - self.n
-        return "the base" if at < first else f"joint '{self.joint_names[at - first]}'"
-
-
-def _vector(values: ArrayLike, n: int, name: str) -> np.ndarray:
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"{name} is {values!r}; expected {n} numbers ({error})") from None
-    if array.shape != (n,):
-        raise ShapeError(f"{name} has shape {array.shape}; expected ({n},)")
-    if not np.isfinite(array).all():
-        raise ShapeError(f"{name} is {array.tolist()}; expected finite numbers")
-    return array
+    def _refuse_singular(self, at: int) -> None:
+        """Raise DynamicsError at a coordinate that moves no mass; -1 is none."""
+        if at >= 0:
+            first = self.nv - self.n
+            where = "the base" if at < first else f"joint '{self.joint_names[at - first]}'"
+            raise DynamicsError(
+                f"the mass matrix is singular at {where}: no mass moves with it; give its links inertias, or its joint"
+                " an armature"
+            )

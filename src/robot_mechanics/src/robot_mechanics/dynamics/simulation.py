@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Callable, Dict, Optional, Tuple
 
 import numpy as np
 
+from robot_mechanics.arguments import flag, gains, vector
 from robot_mechanics.errors import DynamicsError, ShapeError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ METHODS = ("explicit", "semi_implicit", "implicit_damping", "rk4", "rk45")
 _FASTEST = 1e4  # rad/s: a motion beyond has diverged
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Motion:
     """States at every step, the first included."""
 
@@ -31,6 +32,21 @@ class Motion:
     q: np.ndarray  #: (steps + 1, nq)
     v: np.ndarray  #: (steps + 1, nv)
     tau: np.ndarray  #: (steps, nv) generalized forces at the beginning of each step
+
+    def __repr__(self) -> str:
+        """One line: how long, and the fastest coordinate."""
+        return (
+            f"Motion({len(self.tau)} steps, {self.t[-1]:g} s, {self.v.shape[1]} velocities up to"
+            f" {np.abs(self.v).max(initial=0.0):.3g})"
+        )
+
+
+class DivergenceError(DynamicsError):
+    """A motion that diverges; `motion` is what there is of it, the state that is too fast included."""
+
+    def __init__(self, text: str, motion: Motion) -> None:
+        super().__init__(text)
+        self.motion = motion
 
 
 def simulate(
@@ -75,49 +91,65 @@ def simulate(
 
     Raises
     ------
-    DynamicsError
+    DivergenceError
         If the motion diverges; the message names the joint, the time and what to change.
+    DynamicsError
+        If the mass matrix is singular; the message names the coordinate.
     """
     if method not in METHODS:
         raise UnknownNameError(f"no integrator '{method}'; there are {', '.join(METHODS)}")
     for name, value in (("duration", duration), ("step", step)):
         if not (math.isfinite(value) and value > 0.0):
             raise DynamicsError(f"{name} is {value!r} s; expected a finite number above 0")
+    if not callable(law):
+        raise DynamicsError(f"law is {law!r}; expected a function (t, q, v) -> tau ({model.nv},)")
+
+    def torques(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return vector(law(t, q, v), model.nv, f"tau of the law at {t:g} s")
+
+    limits = flag(limits, "limits")
     position, speed, _ = model.check(q, v, np.zeros(model.nv))
+    damped = gains(damping, model.nv, "damping")
     count = max(1, math.ceil(duration / step - 1e-9))
     states_q, states_v = np.empty((count + 1, model.nq)), np.empty((count + 1, model.nv))
     taus = np.empty((count, model.nv))
     states_q[0], states_v[0] = position, speed
     for k in range(count):
         t = k * step
-        taus[k] = np.asarray(law(t, position, speed), dtype=float)
+        taus[k] = torques(t, position, speed)
         if method == "rk4":
-            position, speed = _rk4(model, law, t, position, speed, step)
+            position, speed = _rk4(model, torques, t, position, speed, step)
         elif method == "rk45":
-            position, speed = _rk45(model, law, t, position, speed, step, tolerance)
+            position, speed = _rk45(model, torques, t, position, speed, step, tolerance)
         else:
-            position, speed = _euler(model, taus[k], position, speed, step, method, damping)
+            position, speed = _euler(model, taus[k], position, speed, step, method, damped)
         if limits:
             _stop_at_limits(model, position, speed)
+        states_q[k + 1], states_v[k + 1] = position, speed
         if not np.abs(speed).max() < _FASTEST:
             worst = int(np.argmax(np.where(np.isnan(speed), np.inf, np.abs(speed))))
             first = model.nv - model.n
             who = model.joint_names[worst - first] if worst >= first else "base"
-            raise DynamicsError(
+            raise DivergenceError(
                 f"the motion diverges: {who} is beyond {_FASTEST:g} rad/s after {k + 1} steps of {1e3 * step:g} ms by"
-                f" '{method}'; take a smaller step (stability_limit names the greatest), lower gains, or rk4"
+                f" '{method}'; take a smaller step (stability_limit names the greatest), lower gains, or rk4",
+                _motion(step, k + 1, states_q, states_v, taus),
             )
-        states_q[k + 1], states_v[k + 1] = position, speed
-    return Motion(step * np.arange(count + 1), states_q, states_v, taus)
+    return _motion(step, count, states_q, states_v, taus)
+
+
+def _motion(step: float, count: int, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> Motion:
+    return Motion(step * np.arange(count + 1), q[: count + 1], v[: count + 1], tau[:count])
 
 
 def _euler(
-    model: DynamicModel, tau: np.ndarray, q: np.ndarray, v: np.ndarray, step: float, method: str, damping: ArrayLike
+    model: DynamicModel, tau: np.ndarray, q: np.ndarray, v: np.ndarray, step: float, method: str, damping: np.ndarray
 ) -> Tuple[np.ndarray, np.ndarray]:
     if method == "implicit_damping":
         # (M + h D) v' = M v + h (tau - bias): the damping of the next moment
-        M, D = model.mass_matrix(q), np.broadcast_to(np.asarray(damping, dtype=float), (model.nv,))
-        after = np.linalg.solve(M + step * np.diag(D), M @ v + step * (tau - model.bias(q, v)))
+        M = model.mass_matrix(q)
+        damped = model.check_mass_matrix(M + step * np.diag(damping))
+        after = np.linalg.solve(damped, M @ v + step * (tau - model.bias(q, v)))
     else:
         after = v + step * model.forward(q, v, tau)
     return _moved(model, q, v if method == "explicit" else after, step), after
@@ -153,6 +185,7 @@ def _rk4(
 def _rk45(
     model: DynamicModel, law: Law, t: float, q: np.ndarray, v: np.ndarray, step: float, tolerance: float
 ) -> Tuple[np.ndarray, np.ndarray]:
+    from robot_mechanics.native import required_scipy  # noqa: F401, I001, PLC0415 - says what to do if it is missing
     from scipy.integrate import solve_ivp  # noqa: PLC0415 - optional
 
     def rate(time: float, state: np.ndarray) -> np.ndarray:
@@ -180,20 +213,29 @@ def stability_limit(M: ArrayLike, kp: ArrayLike, kd: ArrayLike, method: str = "s
     M : (n, n) array_like
         Mass matrix, kg m^2; or identity for gains inside it (`computed_torque`).
     kp, kd : float or (n,) array_like
-        N m/rad and N m s/rad.
+        From 0, N m/rad and N m s/rad.
     method : str
         One of METHODS but `rk45`, which looks after its step itself.
+
+    Raises
+    ------
+    ShapeError, InvalidConfigError, UnknownNameError
+        On a matrix or gains that are no numbers, of another length, or negative (with which the error always grows),
+        and on an unknown method.
 
     Notes
     -----
     The step maps (e, e') by a matrix; its spectral radius must not exceed 1. For gains of speed alone and
     `explicit`, this is 2 lambda_min(M) / kd.
     """
-    mass = np.array(M, dtype=float)
-    n = len(mass)
-    if mass.shape != (n, n) or not np.isfinite(mass).all() or not np.linalg.eigvalsh(mass)[0] > 0.0:
-        raise ShapeError(f"M is {mass.tolist()}; expected a positive definite (n, n) matrix")
-    stiff, damp = (np.diag(np.broadcast_to(np.asarray(k, dtype=float), (n,))) for k in (kp, kd))
+    try:
+        mass = np.array(M, dtype=float)
+    except (TypeError, ValueError):
+        mass = np.zeros(0)
+    n = len(np.atleast_1d(mass))
+    if n == 0 or mass.shape != (n, n) or not np.isfinite(mass).all() or not np.linalg.eigvalsh(mass)[0] > 0.0:
+        raise ShapeError(f"M is {M!r}; expected a positive definite (n, n) matrix")
+    stiff, damp = (np.diag(gains(k, n, name)) for k, name in ((kp, "kp"), (kd, "kd")))
     makers: Dict[str, Callable[[float], np.ndarray]] = {
         "explicit": lambda h: _step_explicit(mass, stiff, damp, h),
         "semi_implicit": lambda h: _step_semi_implicit(mass, stiff, damp, h, implicit=False),
@@ -259,6 +301,8 @@ def warn_of_step(
     inside : bool
         Whether the feedback stands inside the mass matrix.
     """
+    if not step > 0.0:
+        raise DynamicsError(f"step is {step!r} s; expected a number above 0")
     limit = stability_limit(np.eye(model.nv) if inside else model.mass_matrix(q), kp, kd, method)
     if step <= limit:
         return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from robot_mechanics.arguments import from_zero, vector
 from robot_mechanics.errors import DynamicsError
 from robot_mechanics.native import rigid_body as rb
 from robot_mechanics.native.standing import BODY, CENTRE, CONTACT, RADIUS, standing_torques
@@ -23,6 +24,11 @@ class BallContact:
     link: str
     centre: Tuple[float, float, float] = (0.0, 0.0, 0.0)  #: In the frame of the link, m
     radius: float = 0.0  #: m; 0: a point
+
+    def __post_init__(self) -> None:
+        """Check the values; raises ShapeError or InvalidConfigError."""
+        vector(self.centre, 3, f"centre of the contact of '{self.link}'")
+        from_zero(self.radius, f"radius of the contact of '{self.link}'")
 
 
 class Standing(NamedTuple):

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Dict, List, Mapping, Tuple
+from typing import Dict, List, Mapping, Tuple, Type
 
 import numpy as np
 
 from robot_mechanics.dynamics.bodies import JointFriction
-from robot_mechanics.errors import UnknownNameError
+from robot_mechanics.errors import InvalidConfigError, InvalidInertiaError, KinematicsError, UnknownNameError
 from robot_mechanics.models.inertia import Inertia
 from robot_mechanics.models.joint import FIXED, KINDS
 from robot_mechanics.models.tree import KinematicTree
@@ -56,9 +56,11 @@ def make_table(
     ------
     UnknownNameError
         If an inertia or friction belongs to no link or joint of the tree.
+    InvalidInertiaError, InvalidConfigError
+        If one is no Inertia or JointFriction.
     """
-    _know("link", inertias, tree.links)
-    _know("joint", friction, tuple(tree.joints))
+    _know("link", inertias, tree.links, Inertia, InvalidInertiaError)
+    _know("joint", friction, tuple(tree.joints), JointFriction, InvalidConfigError)
     p, order = tree.parameters(), tree.evaluation_order
     body_of: Dict[str, int] = {tree.root: 0}
     pose_in_body: Dict[str, np.ndarray] = {tree.root: np.eye(4)}
@@ -110,7 +112,14 @@ def _above(rows: np.ndarray, n: int, base: int) -> np.ndarray:
     return above
 
 
-def _know(what: str, given: Mapping[str, object], known: Tuple[str, ...]) -> None:
+def _know(
+    what: str, given: Mapping[str, object], known: Tuple[str, ...], kind: type, error: Type[KinematicsError]
+) -> None:
+    if not isinstance(given, Mapping):
+        raise error(f"{kind.__name__} by {what} is {given!r}; expected a mapping such as {{'{known[-1]}': ...}}")
     unknown = sorted(set(given).difference(known))
     if unknown:
         raise UnknownNameError(f"there is no {what} '{unknown[0]}'; there are {', '.join(known)}")
+    for name, value in given.items():
+        if not isinstance(value, kind):
+            raise error(f"{what} '{name}' has {value!r}; expected {kind.__name__}")

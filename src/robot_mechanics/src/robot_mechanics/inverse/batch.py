@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional, Tuple, Union
 import numpy as np
 from numba.core import config
 
+from robot_mechanics.arguments import flag
 from robot_mechanics.codegen.chain_tables import whole_turns
 from robot_mechanics.codegen.compiled_chain import CompiledChain, compile_chain
 from robot_mechanics.codegen.lane_rows import LANES
@@ -83,14 +84,15 @@ def inverse_batch(
     ------
     ShapeError
         If shapes do not fit, or numbers are infinite, or seeds NaN.
-    InvalidConfigError
-        If threads is no whole number above zero.
+    InvalidChainError, InvalidConfigError
+        If chain is no chain, limits no truth value, or threads no whole number above zero.
 
     Notes
     -----
     The first call for a chain generates and compiles its kernel (some seconds, then cached as a file). The call runs
     to its end; for a progress report give the targets in parts.
     """
+    limits = flag(limits, "limits")
     compiled = chain if isinstance(chain, CompiledChain) else compile_chain(chain)
     points, leading, pose = _targets(targets)
     trajectories, count, n = points.shape[0], points.shape[1], compiled.chain.n
@@ -148,7 +150,10 @@ def _seeds(seeds: Optional[ArrayLike], compiled: CompiledChain, trajectories: in
     chain = compiled.chain
     if seeds is None:
         seeds = np.clip(np.zeros(chain.n), chain.lower, chain.upper)
-    given = np.asarray(seeds, dtype=np.float64)
+    try:
+        given = np.asarray(seeds, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError(f"seeds is {seeds!r}; expected ({chain.n},) or ({trajectories}, {chain.n}) numbers") from None
     if given.shape == (chain.n,):
         given = given[None]
     if given.shape not in ((1, chain.n), (trajectories, chain.n)) or not np.isfinite(given).all():

@@ -10,6 +10,7 @@ from typing import Optional, Sequence, Tuple
 
 import numpy as np
 
+from robot_mechanics.arguments import flag
 from robot_mechanics.errors import InvalidConfigError
 
 WORLD, TARGET = "world", "target"
@@ -65,8 +66,8 @@ class InverseConfig:
         If a value is out of its range.
     """
 
-    tolerance: float = 1e-9  #: Distance (m) and angle (rad) at which a target counts as reached
-    angle_tolerance: float = 1e-9  #: Distance (m) and angle (rad) at which a target counts as reached
+    tolerance: float = 1e-9  #: Distance at which a target counts as reached, m
+    angle_tolerance: float = 1e-9  #: Angle at which its orientation counts as reached, rad
     #: Half axes of the ellipsoids of position (m) and orientation (rad) instead; overrides the two above
     tolerances: Optional[Sequence[float]] = None
     #: Of the rows; 0 frees a row like NaN in the target. 1 of an orientation row weighs one rad as much as 1 of a
@@ -85,6 +86,7 @@ class InverseConfig:
         _range("tolerance of InverseConfig", self.tolerance, 1e-13, math.inf)
         _range("angle_tolerance of InverseConfig", self.angle_tolerance, 1e-13, math.inf)
         _count("steps of InverseConfig", self.steps, 1, 1_000_000)
+        flag(self.limits, "limits of InverseConfig")
         _count("restarts of InverseConfig", self.restarts, 0, 1_000_000)
         if self.orientation_frame not in (WORLD, TARGET):
             raise InvalidConfigError(

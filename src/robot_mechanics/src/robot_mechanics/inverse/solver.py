@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from robot_mechanics.codegen.chain_tables import chain_tables, unit_length, whole_turns
-from robot_mechanics.errors import ShapeError, UnknownNameError
+from robot_mechanics.errors import InvalidChainError, InvalidConfigError, ShapeError, UnknownNameError
 from robot_mechanics.inverse.config import TARGET, IkResult, InverseConfig, NullSpaceTask
 from robot_mechanics.inverse.null_space import descend
 from robot_mechanics.inverse.target import read_target
+from robot_mechanics.models.chain import SerialChain
 from robot_mechanics.native import lm_kernels, table_kernels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from robot_mechanics.models.chain import SerialChain
 
 _SPREAD = 0.5  # rad or m: how far the first restart is from the given start; each goes that much farther
 _NUDGE = 0.02  # rad: what takes a start off a pose in which the gradient vanishes without being a minimum
@@ -40,6 +39,11 @@ class InverseKinematics:
         Of any length, with revolute, prismatic, fixed and mimic joints.
     config : InverseConfig, optional
 
+    Raises
+    ------
+    InvalidChainError, InvalidConfigError
+        If they are something else.
+
     Examples
     --------
     >>> inverse = InverseKinematics(chain)
@@ -48,6 +52,14 @@ class InverseKinematics:
     """
 
     def __init__(self, chain: SerialChain, config: Optional[InverseConfig] = None) -> None:
+        if not isinstance(chain, SerialChain):
+            raise InvalidChainError(
+                f"chain is {chain!r}; expected a SerialChain, such as SerialChain.from_yaml(model_path('ur5'))"
+            )
+        if not isinstance(config, (InverseConfig, type(None))):
+            raise InvalidConfigError(
+                f"config is {config!r}; expected an InverseConfig, such as InverseConfig(tolerance=1e-6)"
+            )
         self.chain, self.config = chain, InverseConfig() if config is None else config
         p = chain.parameters()
         self._tables = chain_tables(p)
@@ -63,6 +75,14 @@ class InverseKinematics:
         self._settings = np.array([damping.start, damping.success, damping.failure, float(self.config.steps), 1e-9])
         self._tolerance = self.config.row_tolerances()
         self._in_target = self.config.orientation_frame == TARGET
+
+    def __repr__(self) -> str:
+        """One line: whose inverse, and how near."""
+        near = self.config.row_tolerances()
+        return (
+            f"InverseKinematics({self.chain!r}, within {near[:3].max():g} m, {near[3:].max():g} rad"
+            f"{'' if self.config.limits else ', without limits'})"
+        )
 
     def solve(
         self,

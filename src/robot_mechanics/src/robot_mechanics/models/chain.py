@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from robot_mechanics.errors import InvalidChainError, UnknownNameError
 from robot_mechanics.models import derivatives
 from robot_mechanics.models.dh import DHRow, RowLike, as_row, check_convention
 from robot_mechanics.models.dh import table as table_lines
-from robot_mechanics.models.joint import REVOLUTE, Joint, sequence
+from robot_mechanics.models.joint import Joint, limits_text, sequence
 from robot_mechanics.models.structure import JointStructure
 from robot_mechanics.models.urdf import load_urdf
 from robot_mechanics.motion.rotations import rpy_from_rotation
@@ -265,16 +264,3 @@ def _rebuild(
     if rows:
         chain._note_table(rows, convention)
     return chain
-
-
-def limits_text(joint: Joint) -> str:
-    """Return the limits of a joint in degrees or mm, or whom it follows."""
-    if not joint.moves:
-        return ""
-    if joint.mimic is not None:
-        return f"{joint.mimic.ratio:g} * {joint.mimic.joint} {joint.mimic.offset:+g}"
-    if math.isinf(joint.lower) and math.isinf(joint.upper):
-        return "free"
-    if joint.kind == REVOLUTE:
-        return f"{math.degrees(joint.lower):.1f} .. {math.degrees(joint.upper):.1f} deg"
-    return f"{1e3 * joint.lower:.1f} .. {1e3 * joint.upper:.1f} mm"

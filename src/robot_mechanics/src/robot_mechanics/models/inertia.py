@@ -56,7 +56,7 @@ def steiner_term(mass: float, offset: Numbers) -> np.ndarray:
     return float(mass) * (float(c @ c) * np.eye(3) - np.outer(c, c))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Inertia:
     """Mass properties of a body in a frame: mass (kg), centre of mass (3,) m, tensor about it in the frame's axes."""
 
@@ -136,6 +136,11 @@ class Inertia:
         """
         rotation = np.asarray(r_b_a, dtype=float)
         return Inertia(self.mass, np.asarray(p_b_a) + rotation @ self.com, rotation @ self.tensor @ rotation.T)
+
+    def __repr__(self) -> str:
+        """One line: mass, centre, principal moments."""
+        com, moments = (", ".join(f"{x:.4g}" for x in values) for values in (self.com, np.linalg.eigvalsh(self.tensor)))
+        return f"Inertia({self.mass:.4g} kg at [{com}] m, principal moments [{moments}] kg m^2)"
 
     def problems(self) -> List[str]:
         """Return why no rigid body can have this tensor, in sentences; empty if one can."""

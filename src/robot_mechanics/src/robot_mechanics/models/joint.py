@@ -49,7 +49,7 @@ def _identity() -> np.ndarray:
     return np.eye(4)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Joint:
     """One joint of a tree or chain: T_parent_child(q) = origin . motion(axis, q) . after.
 
@@ -119,6 +119,11 @@ class Joint:
         """Consistent with equality."""
         return hash(self._key())
 
+    def __repr__(self) -> str:
+        """One line: kind, links, limits."""
+        links = f", {self.parent} -> {self.child}" if self.parent or self.child else ""
+        return f"Joint('{self.name}', {self.kind}{links}{f', {limits_text(self)}' if self.moves else ''})"
+
     def __reduce__(self) -> Tuple[object, ...]:
         """Rebuild copies through the constructor, so that their arrays are read-only, too."""
         return (Joint, tuple(getattr(self, entry.name) for entry in fields(self)))
@@ -127,6 +132,19 @@ class Joint:
         arrays = (self.origin.tobytes(), self.axis.tobytes(), self.after.tobytes())
         limits = (self.lower, self.upper, self.velocity, self.effort)
         return (self.name, self.kind, self.parent, self.child, self.mimic, *limits, *arrays)
+
+
+def limits_text(joint: Joint) -> str:
+    """Return the limits of a joint in degrees or mm, or whom it follows."""
+    if not joint.moves:
+        return ""
+    if joint.mimic is not None:
+        return f"{joint.mimic.ratio:g} * {joint.mimic.joint} {joint.mimic.offset:+g}"
+    if math.isinf(joint.lower) and math.isinf(joint.upper):
+        return "free"
+    if joint.kind == REVOLUTE:
+        return f"{math.degrees(joint.lower):.1f} .. {math.degrees(joint.upper):.1f} deg"
+    return f"{1e3 * joint.lower:.1f} .. {1e3 * joint.upper:.1f} mm"
 
 
 def sequence(value: object, what: str, of: str) -> Tuple[Any, ...]:

@@ -91,7 +91,19 @@ class LimbSet:
     def from_urdf(
         cls, text: object, base: str, tips: Mapping[str, str], common: Optional[Mapping[str, Sequence[str]]] = None
     ) -> LimbSet:
-        """Build from a URDF given as text or path; `tips` maps a limb's name to its tip link."""
+        """Build from a URDF.
+
+        Parameters
+        ----------
+        text : str or path
+            As in `load_urdf`.
+        base : str
+            Link from which all limbs start.
+        tips : mapping of str to str
+            From the name of a limb to its tip link.
+        common : mapping of str to sequence of str, optional
+            As in the constructor.
+        """
         tree = load_urdf(text)
         return cls({limb: tree.chain(base, tip, limb) for limb, tip in tips.items()}, common)
 
@@ -102,7 +114,18 @@ class LimbSet:
         common: Optional[Mapping[str, Sequence[str]]] = None,
         convention: str = "standard",
     ) -> LimbSet:
-        """Build from one Denavit-Hartenberg table per limb; rows without a name become <limb>_0, <limb>_1, ..."""
+        """Build from one Denavit-Hartenberg table per limb.
+
+        Parameters
+        ----------
+        tables : mapping of str to sequence
+            From the name of a limb to its rows, as of `SerialChain.from_dh`; rows without a name become <limb>_0,
+            <limb>_1, ...
+        common : mapping of str to sequence of str, optional
+            As in the constructor.
+        convention : str
+            "standard" or "modified", of all tables.
+        """
         limbs = {}
         for limb, rows in tables.items():
             names = [f"{limb}_{i}" for i in range(len(rows))]

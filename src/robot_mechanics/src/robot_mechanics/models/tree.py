@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from robot_mechanics.errors import InvalidChainError, UnknownNameError
 from robot_mechanics.models import derivatives
-from robot_mechanics.models.joint import Joint, sequence
+from robot_mechanics.models.joint import Joint, limits_text, sequence
 from robot_mechanics.models.parameters import ChainParameters
 from robot_mechanics.models.structure import JointStructure
 
@@ -106,6 +107,22 @@ class KinematicTree:
         from robot_mechanics.models.yaml_model import load_tree  # noqa: PLC0415
 
         return load_tree(source)
+
+    @classmethod
+    def from_chain(cls, chain: SerialChain) -> KinematicTree:
+        """Return a chain as a tree.
+
+        Parameters
+        ----------
+        chain : SerialChain
+            A link that its joints do not name, as in a Denavit-Hartenberg table, is named after the joint that moves
+            it.
+        """
+        joints, link = [], chain.base
+        for joint in chain.joints:
+            joints.append(replace(joint, parent=link, child=joint.child or joint.name))
+            link = joints[-1].child
+        return cls(joints, chain.name)
 
     def parameters(self) -> ChainParameters:
         """Return the packed constant arrays, joints in evaluation order (parents first)."""
@@ -221,8 +238,6 @@ class KinematicTree:
 
     def __str__(self) -> str:
         """Return the tree as a table: a line per link, indented below its parent, with its joint and limits."""
-        from robot_mechanics.models.chain import limits_text  # noqa: PLC0415
-
         depth = {self.root: 0}
         lines = [f"{self.name}: {len(self.links)} links, {self.n} coordinates, root {self.root}"]
         below: Dict[str, List[Joint]] = {}

@@ -15,9 +15,6 @@ from robot_mechanics.models.sources import read_source
 from robot_mechanics.models.tree import KinematicTree
 from robot_mechanics.motion.rotations import rotation_from_rpy, transform
 
-RobotTree = KinematicTree
-"""The name that trees had when only URDF made them."""
-
 _KIND_OF_TYPE = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC, "fixed": FIXED}
 
 

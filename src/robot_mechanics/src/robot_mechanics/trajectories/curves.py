@@ -9,7 +9,7 @@ import numpy as np
 from scipy.interpolate import BSpline, make_interp_spline, make_lsq_spline
 from scipy.special import comb
 
-from robot_mechanics.trajectories.errors import TrajectoryError
+from robot_mechanics.errors import TrajectoryError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Optional, Tuple
 import numpy as np
 from scipy.spatial.transform import Rotation, RotationSpline
 
-from robot_mechanics.trajectories.errors import TrajectoryError
+from robot_mechanics.errors import TrajectoryError
 from robot_mechanics.trajectories.timing import rest_to_rest
 
 if TYPE_CHECKING:

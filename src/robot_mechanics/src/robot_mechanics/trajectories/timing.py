@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Sequence, Union
 import numpy as np
 from scipy.interpolate import BPoly, PchipInterpolator
 
+from robot_mechanics.errors import TrajectoryError
 from robot_mechanics.trajectories.curves import ORDERS, Curve, compose
-from robot_mechanics.trajectories.errors import TrajectoryError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Arguments that are checked in many places, each refused in one sentence."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robot_mechanics.errors import InvalidConfigError, ShapeError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def vector(values: ArrayLike, n: int, name: str) -> np.ndarray:
+    """Return n finite numbers as an array of their own; ShapeError if they are none."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{name} is {values!r}; expected {n} numbers ({error})") from None
+    if array.shape != (n,):
+        raise ShapeError(f"{name} has shape {array.shape}; expected ({n},)")
+    if not np.isfinite(array).all():
+        raise ShapeError(f"{name} is {array.tolist()}; expected finite numbers")
+    return array
+
+
+def gains(values: ArrayLike, n: int, name: str) -> np.ndarray:
+    """Return one number from 0 for all of n coordinates, or one for each, as (n,).
+
+    Raises
+    ------
+    ShapeError, InvalidConfigError
+        If they are neither, or one is below 0.
+    """
+    array = vector([values] * n if isinstance(values, numbers.Real) else values, n, name)  # type: ignore[list-item]
+    if array.min(initial=0.0) < 0.0:
+        raise InvalidConfigError(f"{name} is {values!r}; expected numbers from 0: one, or {n}")
+    return array
+
+
+def from_zero(value: object, name: str) -> float:
+    """Return a finite number from 0; InvalidConfigError if it is none."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 <= value < math.inf:  # also for NaN
+        raise InvalidConfigError(f"{name} is {value!r}; expected a finite number from 0")
+    return float(value)
+
+
+def flag(value: object, name: str) -> bool:
+    """Return a truth value; InvalidConfigError for anything else, such as the text "no"."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidConfigError(f"{name} is {value!r}; expected True or False")
+    return bool(value)
