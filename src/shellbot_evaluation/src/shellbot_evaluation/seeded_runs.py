@@ -16,15 +16,13 @@ from shellbot_chain.errors import DefinitionError
 from .console import add_out, add_seeds, add_simulators, one_simulator, run_tool, say, seeds_of
 from .journal import Journal
 from .parallel import add_workers, map_jobs, pool_of
-from .perturbations import PERTURBATIONS, PUSH, Perturbations, add_perturb, chain_changes
-from .plots import plot_runs
-from .report_files import run_tables, write_files
+from .perturbations import PUSH, Perturbations, add_perturb, chain_changes
+from .report_files import write_runs
 from .reports import machine, write_json
 from .tables import markdown_table, write_between_markers
 
 _FIGURES = {k: k for k in ("figure", "goal", "median", "worst", "within", "runs")}
 _INF = math.inf
-_DRAWN = ("seed", "friction", "label", "message", *PERTURBATIONS)  # what a run was given is not plotted as a figure
 _MADE_BY = "\nMade by `{}` in virtual time: the machine does not matter.\n"
 
 
@@ -143,10 +141,8 @@ class SeededRuns:
     def _write(
         self, arguments: argparse.Namespace, rows: Sequence[Mapping[str, Any]], text: str, content: Mapping[str, Any]
     ) -> None:
-        picture = arguments.out / f"{self.name}.png"
-        plot_runs(picture, self.name, rows, {key: head for key, head in self.columns.items() if key not in _DRAWN})
-        tables = run_tables(rows, self.columns, {**dict.fromkeys(self.columns, 1), **self.digits}, "label")
-        write_files(arguments.out, self.name, text, rows, tables, [picture], content)
+        digits = {**dict.fromkeys(self.columns, 1), **self.digits}
+        write_runs(arguments.out, self.name, text, rows, self.columns, digits, content)
         if arguments.json is not None:
             arguments.json.parent.mkdir(parents=True, exist_ok=True)
             write_json(arguments.json, {"machine": machine(), **content, "runs": rows})
