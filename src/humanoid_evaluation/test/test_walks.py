@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import humanoid_description
+from humanoid_evaluation import calibrate as calibration
 from humanoid_evaluation import experiment_cli
 from humanoid_evaluation.bench_cli import SITUATIONS, fast_enough
 from humanoid_evaluation.bench_cli import main as bench
@@ -29,7 +30,11 @@ from shellbot_common import SettingsError
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.journal import Journal
 from shellbot_simulator.core.config import load_config
+from shellbot_simulator.core.errors import CommandError
 from shellbot_simulator.core.simulator import Simulator
+
+RAN = {"x_m": 0.5, "y_m": 0.0, "turn_deg": 0.0, "odometry_x_m": 0.5, "odometry_error_m": 0.0, "height_range_m": 0.004}
+RAN.update(seconds=5.0, cost=0.8, fell=False, arrived=True, stands=True, tries=1, shock_m_s2=90.0, side="back")
 
 
 def test_it_walks_half_a_metre_and_stops_there(tmp_path, capsys):
@@ -195,6 +200,9 @@ def test_the_thesis_has_21_cases_and_its_table_stands_beside_ours():
     table = campaign_table([run, {**run, "engine": "bullet", "x_m": 2.99}])
     assert re.search(r"\| mujoco +\| 3\.010 .*\n.*\| bullet +\| 2\.990 ", table)
     assert "1.23 ±" in table and f"{rows['distances']['C']['bullet'][0]:.2f}" in table
+    assert math.isnan(
+        summarise([{**RAN, **vars(Trial(0.0, 90.0, 0.5, 0)), "cost": math.nan}])["mean_cost_of_transport"]
+    )
     with pytest.raises(SettingsError, match="either a distance, ahead or aside, or an angle"):
         Trial(1.0, 90.0, 0.1, 0)
     assert main(["--distance", "1"]) == 2
@@ -205,6 +213,7 @@ def test_each_row_of_the_matrix_is_compared_with_what_is_required_of_it(tmp_path
     speeds = {name: trial.speed for name, trial in trials}
     assert len(speeds) == 15 and speeds["360° at 60°/s"] == pytest.approx(math.radians(60.0))
     measured = {"odometry_error_m": 0.021, "height_range_m": 0.008, "seconds": 9.0, "fell": False, "arrived": True}
+    measured["cost"] = 0.75
     good = [
         {
             "case": name,
@@ -226,7 +235,7 @@ def test_each_row_of_the_matrix_is_compared_with_what_is_required_of_it(tmp_path
 
     pushed = next(index for index, run in enumerate(good) if run["push"])
     assert returned({pushed: {"fell": True}, pushed + 1: {"fell": True}}) == 0, "95 %"
-    assert "360° at 60°/s" in page.read_text()
+    assert "360° at 60°/s" in page.read_text() and "| 0.75 " in page.read_text()
     assert returned({pushed + k: {"fell": True} for k in range(3)}) == 1 and "| falls 2 " in capsys.readouterr().out
     assert returned({0: {"fell": True}}) == 1
     assert returned({3: {"y_m": -0.016}}) == 1 and "| aside, mm 15 " in page.read_text()
@@ -259,3 +268,70 @@ def test_the_force_sensors_tell_the_engine_what_its_soles_feel():
     # pressure is some mm further in than the inner sensors, which then carry it all
     assert felt[-1][:, 3] == pytest.approx(true[:, 3], abs=0.06) and (abs(true[:, 3]) > 0.5).all()
     assert (felt[-1][:, [0, 1, 5]] == 0.0).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--distance 1 --speed 5", "speed, ahead, is 5.0; give a number from 0.01 to 0.25 m/s"),
+        ("--distance -1 --speed 0.2", "speed, back, is 0.2; give a number from 0.01 to 0.15 m/s"),
+        ("--aside 1 --speed 0.2", "speed, sideways, is 0.2; give a number from 0.01 to 0.1 m/s"),
+        ("--angle 90 --speed 30", "speed, turning, is 30.0; give a number from 0.01 to 1.05 rad/s"),
+        ("--distance 1 --speed nan", "speed is nan; give a finite number"),
+        ("--distance nan --speed 0.1", "distance is nan; give a number from -100 to 100 m"),
+        ("--angle inf --speed 0.1", "angle_deg is inf; give a number from -3600 to 3600 deg"),
+        ("--distance 1 --speed 0.1 --push nan", "push is nan; give a number from 0 to 1000 N"),
+        ("--distance 1 --speed 0.1 --plates -0.005", "plates is -0.005; give a number from 0 to 0.1 m"),
+        ("--distance 1 --speed 0.1 --plates nan", "plates is nan"),
+        ("--distance 1 --speed 0.1 --slope 60", "slope_deg is 60.0; give a number from 0 to 45 deg"),
+        ("--matrix --push 30", "--matrix does not look at --push; leave --push out, or --matrix"),
+        ("--get-up --distance 1", "--get-up does not look at --distance"),
+        ("--distance 1 --speed 0.1 --write page.md", "--write is for --campaign and --matrix"),
+    ],
+)
+def test_what_cannot_be_walked_or_would_be_ignored_is_refused(words, sentence, capsys):
+    assert main(words.split()) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_what_the_simulator_refuses_is_a_sentence(monkeypatch, capsys):
+    def refuse(trial):
+        raise CommandError("a push of nan N is refused")
+
+    monkeypatch.setattr(experiment_cli, "run_trial", refuse)
+    assert main(["--distance", "1", "--speed", "0.1"]) == 2
+    assert capsys.readouterr().err.endswith("error: a push of nan N is refused\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "module", "name"),
+    [
+        ("--distance 0.5 --speed 0.1", experiment_cli, "run_trial"),
+        ("--get-up", experiment_cli, "run_get_up"),
+        ("--calibrate", calibration, "run_trial"),
+    ],
+)
+def test_after_ctrl_c_the_same_command_goes_on_and_the_report_has_every_run(words, module, name, tmp_path, monkeypatch):
+    seeds = []
+
+    def played(case):
+        seeds.append(case.seed)
+        if len(seeds) == 2:
+            raise KeyboardInterrupt
+        return {**vars(case), **RAN, "push_N": 0.0, "push_deg": 0.0}
+
+    monkeypatch.setattr(module, name, played)
+    given = [*words.split(), "--seeds", "5:7", "--out", str(tmp_path)]
+    assert main(given) == 130
+    assert len(list(tmp_path.glob("*.jsonl"))) == 1
+    assert main(given) == 0
+    assert seeds[:3] == [5, 6, 6], "seed 5 is not repeated"
+    (file,) = tmp_path.glob("*.json")
+    found = json.loads(file.read_text())
+    assert not list(tmp_path.glob("*.jsonl"))
+    if "--calibrate" in words:
+        assert found["odometry_scale"] == pytest.approx(parameters().odometry_scale)
+        return
+    assert [run["seed"] for run in found["runs"]] == [5, 6] and found["summary"]["runs"] == 2
+    assert {path.suffix for path in tmp_path.iterdir()} == {".csv", ".json", ".md", ".html", ".png"}
+    assert "| mean " in next(tmp_path.glob("*.md")).read_text()

@@ -233,3 +233,40 @@ def test_all_are_those_of_the_file_then_transform_roll_and_course(tmp_path, monk
     seeds.clear()
     assert main(["all", "--seeds", "4:5", "--out", str(tmp_path)]) == 130
     assert seeds == [], "Ctrl-C ends all of them"
+
+
+def test_all_gives_its_options_to_every_experiment_or_refuses_them_before_the_first_run(tmp_path, monkeypatch, capsys):
+    bases, cases = [], {}
+    monkeypatch.setattr(experiment_cli, "_one", lambda *given: bases.append(given[3]) or True)
+    for module, name in ((transform_cli, "RUNS"), (rolling_cli, "ROLL"), (mission_cli, "COURSE")):
+        runs = getattr(module, name)
+
+        def row(case, runs=runs):
+            cases[runs.name] = case
+            return {"seed": case.seed, **dict.fromkeys(runs.goals, 1.0), "success": True, "message": ""}
+
+        monkeypatch.setattr(module, name, replace(runs, execute=row, duration=lambda _: 1.0))
+    given = ["all", "--seeds", "4:5", "--out", str(tmp_path)]
+    main([*given, "--simulator", "bullet", "--gait", "ripple", "--perturb", "mass_scale=1.1"])
+    assert {(base.engine, base.gait) for base in bases} == {("bullet", "ripple")}
+    drawn = {"engine": "bullet", "mass_scale": 1.1}
+    assert cases["transform"].changes == cases["roll"].changes == drawn
+    assert cases["course"].changes == {**drawn, "gait": "ripple"}
+    (found,) = json.loads((tmp_path / "roll.json").read_text())["runs"]
+    assert (found["simulator"], found["mass_scale"]) == ("bullet", 1.1)
+    cases.clear(), bases.clear(), capsys.readouterr()
+    for words, sentence in {
+        "--friction 0.5 0.6": "--friction is none of transform, roll, course, which `all` runs, too",
+        "--terrain ice": "leave it out, or name the experiments: walk turn square speed sprint",
+        "--speed 0.2": "'turn' has no speed_m_s to set",
+        "--perturb push_n=10": "'speed' runs by time, without pushes; leave out push_n",
+        "--simulator mujoco bullet": "name one of them",
+    }.items():
+        assert main([*given, *words.split()]) == 2
+        assert sentence in capsys.readouterr().err
+    assert not cases and not bases
+    assert main(["roll", "--perturb", "push_n=10"]) == 2 and "'roll' has no pushes" in capsys.readouterr().err
+    assert (
+        main(["course", "--speed", "5"]) == 2
+        and "speed_m_s is 5.0; give a number from 0.01 to 0.6 m/s" in capsys.readouterr().err
+    )

@@ -99,7 +99,7 @@ def test_the_design_of_the_command_line_reaches_every_run(tmp_path, monkeypatch,
     design = ["--design", "fan_drive.reduction=1", "foot.radius_mm=9"]
     experiment(["transform", "--seeds", "100:102", "--out", str(tmp_path), *design])
     assert [case.design for case in cases] == 2 * [{"fan_drive.reduction": 1.0, "foot.radius_mm": 9.0}]
-    assert cases[0] == dataclasses.replace(conditions(100), design=cases[0].design)
+    assert cases[0] == dataclasses.replace(conditions(100), design=cases[0].design, changes={"engine": "mujoco"})
     assert experiment(["transform", "--design", "fan_drive.reduction"]) == 2
     assert "'fan_drive.reduction' is no NAME=NUMBER" in capsys.readouterr().err
 

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from humanoid_evaluation.robot import parameters
 from humanoid_evaluation.trial import Trial, run_trial
+from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import map_jobs, pool_of
 
 SPEEDS = (0.10, 0.15, 0.20, 0.25)
@@ -14,7 +15,12 @@ SPEEDS = (0.10, 0.15, 0.20, 0.25)
 
 
 def calibrate(
-    seeds: Sequence[int], jobs: int, scheduler: str = "", speeds: Sequence[float] = SPEEDS, distance: float = 3.0
+    seeds: Sequence[int],
+    jobs: int,
+    scheduler: str = "",
+    speeds: Sequence[float] = SPEEDS,
+    distance: float = 3.0,
+    journal: Optional[Journal] = None,
 ) -> Tuple[List[Dict[str, Any]], float]:
     """Return a row for each speed, and `odometry_scale` of `walk.yaml` for which the greatest error is least.
 
@@ -30,10 +36,12 @@ def calibrate(
         m/s.
     distance : float
         m.
+    journal : Journal, optional
+        Runs that it holds are not repeated.
     """
     trials = [Trial(distance, 0.0, speed, seed) for speed in speeds for seed in seeds]
     labelled = [(f"{trial.speed:g} m/s, seed {trial.seed}", trial) for trial in trials]
-    runs = map_jobs(run_trial, labelled, jobs, pool_of(scheduler))
+    runs = map_jobs(run_trial, labelled, jobs, pool_of(scheduler), journal)
     ratios = [run["x_m"] / run["odometry_x_m"] for run in runs]  # true over estimated
     rows = []
     for speed in speeds:

@@ -11,7 +11,7 @@ from humanoid_evaluation.campaign import Run, run_all
 from humanoid_evaluation.summary import summarise
 from humanoid_evaluation.trial import Trial
 from shellbot_common import package_file, read_yaml
-from shellbot_evaluation.tables import markdown_table
+from shellbot_evaluation.tables import format_cell, markdown_table
 
 Summary = Dict[str, Any]
 Limits = Dict[str, float]
@@ -87,5 +87,6 @@ def _line(name: str, summary: Summary, limits: Limits) -> Dict[str, object]:
         "falls": summary["falls"],
         **{column: f"{factor * summary[key]:.{digits}f}" for column, (key, factor, digits) in _COLUMNS.items()},
         "seconds": f"{summary['mean_seconds']:.1f}",
+        "cost of transport": format_cell(summary["mean_cost_of_transport"], 2),
         "required, but missed": "; ".join(_missed(summary, limits)),
     }

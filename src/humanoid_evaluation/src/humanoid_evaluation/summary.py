@@ -8,7 +8,7 @@ from typing import Any, Dict, Sequence
 
 
 def summarise(runs: Sequence[Dict[str, Any]]) -> Dict[str, Any]:
-    """Return number of runs and falls, and the greatest errors of the runs without a fall (NaN if all fell).
+    """Return number of runs and falls, and of the runs without a fall the greatest errors and the means (NaN if none).
 
     Parameters
     ----------
@@ -16,6 +16,7 @@ def summarise(runs: Sequence[Dict[str, Any]]) -> Dict[str, Any]:
         From `run_trial`, of one trial with several seeds.
     """
     upright = [run for run in runs if not run["fell"]]
+    costs = [run["cost"] for run in upright if math.isfinite(run["cost"])]
 
     def worst(values: Sequence[float]) -> float:
         return max(values) if values else math.nan
@@ -33,4 +34,5 @@ def summarise(runs: Sequence[Dict[str, Any]]) -> Dict[str, Any]:
         "worst_odometry_error_m": worst([run["odometry_error_m"] for run in upright]),
         "worst_height_range_m": worst([run["height_range_m"] for run in upright]),
         "mean_seconds": sum(run["seconds"] for run in upright) / len(upright) if upright else math.nan,
+        "mean_cost_of_transport": sum(costs) / len(costs) if costs else math.nan,
     }

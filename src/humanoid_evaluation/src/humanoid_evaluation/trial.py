@@ -9,43 +9,52 @@ from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
-from humanoid_evaluation.robot import Robot
+from humanoid_evaluation.robot import Robot, parameters
 from humanoid_motion.planar import seen_from, wrapped
-from shellbot_common import SettingsError
+from shellbot_common import Settings, check_number, choice, number, required
 from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_evaluation.metrics import cost_of_work, tick_work
-from shellbot_simulator.core.config import SimulatorConfig, load_config
+from shellbot_simulator.core.config import ENGINES, SimulatorConfig, load_config
 from shellbot_simulator.core.state import SimState
 
 _STAND = 1.5  # s before the command
 _SETTLE = 1.0  # s after the arrival
 _PUSH_TIME = 0.1  # s
 _PLATES = 60
+_LEAST_SPEED = 0.01  # m/s or rad/s
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What one run does."""
+class Trial(Settings):
+    """What one run does; a number that the robot or the simulator cannot have is refused."""
 
-    distance: float  #: m ahead
-    angle_deg: float  #: deg to the left
-    speed: float  #: m/s, or rad/s of a turn
-    seed: int
-    push: float = 0.0  #: N for 0.1 s on the torso, direction and moment by the seed
-    slope_deg: float = 0.0  #: Of the floor, towards a direction by the seed
-    plates: float = 0.0  #: Height of flat plates strewn on the floor, m
-    motors: str = "peak"
-    heading: str = "imu"  #: Or `feet`, for an IMU without a yaw axis
-    engine: str = "mujoco"  #: Or `bullet`
-    contacts: str = "wrench"  #: Or `cells`, the four force sensors of each sole
-    aside: float = 0.0  #: m to the left, also beside a distance ahead
+    distance: float = number(-100.0, 100.0, "m")  #: Ahead
+    angle_deg: float = number(-3600.0, 3600.0, "deg")  #: To the left
+    speed: float = required()  #: m/s, or rad/s of a turn, up to the engine's limit
+    seed: int = number(0, 2**31 - 1)
+    push: float = number(0.0, 1000.0, "N", default=0.0)  #: For 0.1 s on the torso, direction and moment by the seed
+    slope_deg: float = number(0.0, 45.0, "deg", default=0.0)  #: Of the floor, towards a direction by the seed
+    plates: float = number(0.0, 0.1, "m", default=0.0)  #: Height of flat plates strewn on the floor
+    motors: str = choice(("peak", "rated"), default="peak")
+    heading: str = choice(("imu", "feet"), default="imu")  #: `feet`, for an IMU without a yaw axis
+    engine: str = choice(ENGINES, default="mujoco")
+    contacts: str = choice(("wrench", "cells"), default="wrench")  #: `cells`, the four force sensors of each sole
+    aside: float = number(-100.0, 100.0, "m", default=0.0)  #: To the left, also beside a distance ahead
 
-    def __post_init__(self) -> None:
-        """Refuse what is no walk; raises SettingsError."""
+    def conflict(self) -> str:
+        """Return why this is no walk, or that the engine would walk it more slowly than commanded."""
         if (self.distance != 0.0 or self.aside != 0.0) == (self.angle_deg != 0.0):
-            raise SettingsError("give either a distance, ahead or aside, or an angle, not zero")
-        if not (math.isfinite(self.speed) and self.speed > 0.0):
-            raise SettingsError(f"speed is {self.speed}; give a positive number, m/s or rad/s")
+            return "give either a distance, ahead or aside, or an angle, not zero"
+        limits = parameters()
+        if self.angle_deg:
+            what, most, unit = "turning", limits.limit_turn, "rad/s"
+        elif self.distance:
+            back = self.distance < 0.0
+            what, most, unit = ("back", limits.limit_back, "m/s") if back else ("ahead", limits.limit_ahead, "m/s")
+        else:
+            what, most, unit = "sideways", limits.limit_sideways, "m/s"
+        check_number(f"speed, {what},", self.speed, _LEAST_SPEED, most, unit)
+        return ""
 
 
 def world_of(trial: Trial) -> SimulatorConfig:

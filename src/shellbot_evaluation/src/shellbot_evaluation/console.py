@@ -14,6 +14,7 @@ from tqdm import tqdm
 from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_common import SettingsError
 from shellbot_simulator.core.config import ENGINES
+from shellbot_simulator.core.errors import SimulatorError
 
 
 def say(text: str) -> None:
@@ -111,7 +112,7 @@ def run_tool(tool: Callable[[], int]) -> int:
     """Run a tool and turn the errors that a user can mend into one sentence on standard error; returns the status."""
     try:
         return tool()
-    except (ChainError, SettingsError) as error:
+    except (ChainError, SettingsError, SimulatorError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
     except OSError as error:  # such as a full disk

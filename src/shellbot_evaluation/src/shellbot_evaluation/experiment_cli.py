@@ -29,10 +29,10 @@ from .experiment_report import (
     walking_summary,
     write_report,
 )
-from .experiments import Experiment, load_experiments, plan_runs
+from .experiments import Experiment, Run, load_experiments, plan_runs
 from .journal import Journal
 from .parallel import add_workers, map_jobs, pool_of
-from .perturbations import PERTURBATIONS, Perturbations
+from .perturbations import Perturbations, add_perturb
 from .reports import machine, write_file, write_json
 from .runner import RunResult, execute, verdicts
 from .tables import write_between_markers
@@ -42,7 +42,7 @@ PROGRAMS = {
     "transform": ("transform_cli", "main"),
     "roll": ("rolling_cli", "run_roll"),
     "right": ("rolling_cli", "run_right"),
-    "course": ("mission_cli", "COURSE.main"),
+    "course": ("mission_cli", "course"),
     "mission": ("mission_cli", "main"),
     "sweep": ("sweep_cli", "SWEEP.main"),
     "transport": ("transport_experiment", "TRANSPORT.main"),
@@ -89,13 +89,7 @@ def parser() -> argparse.ArgumentParser:
         metavar=("LOW", "HIGH"),
         help="floor friction, spread evenly over the seeds (default 0.7 1.0)",
     )
-    p.add_argument(
-        "--perturb",
-        nargs="+",
-        default=[],
-        metavar="KEY=LOW[:HIGH]",
-        help=f"what else each run draws by its seed: {', '.join(PERTURBATIONS)}; such as mass_scale=0.9:1.1 push_n=30",
-    )
+    add_perturb(p)
     p.add_argument("--distance", type=float, metavar="M", help="walk this far, or this long a side of the square, m")
     p.add_argument("--speed", type=float, metavar="M_S", help="walk at this speed, m/s")
     p.add_argument("--gait", default="tripod", help="gait of the action manager (default tripod)")
@@ -154,14 +148,19 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
         choices = ", ".join((*known, *PROGRAMS, *_OF_THE_SCRIPT))
         raise DefinitionError(f"there is no experiment '{unknown[0]}'; choose from {choices} or all")
     seeds = seeds_of(arguments.seeds or "5")
-    met = [_one(known[name], seeds, arguments, base, command) for name in names]
-    if arguments.experiment == ["all"] and arguments.definitions is None:
-        for name in IN_ALL:
-            say(f"{name}:")
-            status = _other(name, _shared(arguments, seeds))
-            if status > 1:  # an error, or Ctrl-C, which is for all
-                return status
-            met.append(status == 0)
+    others = IN_ALL if arguments.experiment == ["all"] and arguments.definitions is None else ()
+    if others:
+        _check_options_of_all(arguments, names)
+    experiments = [_changed(known[name], arguments) for name in names]
+    for experiment in experiments:  # refused before the first run
+        _plan(experiment, seeds, arguments, base)
+    met = [_one(experiment, seeds, arguments, base, command) for experiment in experiments]
+    for name in others:
+        say(f"{name}:")
+        status = _other(name, _shared(name, arguments, seeds))
+        if status > 1:  # an error, or Ctrl-C, which is for all
+            return status
+        met.append(status == 0)
     return 0 if all(met) else 1
 
 
@@ -184,12 +183,24 @@ def _run_campaign(arguments: argparse.Namespace, command: str) -> int:
     return 0 if all(row["success"] for row in rows) else 1
 
 
+def _check_options_of_all(arguments: argparse.Namespace, names: Sequence[str]) -> None:
+    for option in ("friction", "terrain"):
+        if getattr(arguments, option) != parser().get_default(option):
+            raise DefinitionError(
+                f"--{option} is none of {', '.join(IN_ALL)}, which `all` runs, too: they have a floor of their own; "
+                f"leave it out, or name the experiments: {' '.join(names)}"
+            )
+
+
+def _changed(known: Experiment, arguments: argparse.Namespace) -> Experiment:
+    length = "side_m" if any(case.kind == "square" for case in known.cases) else "distance_m"
+    return known.changed(**{length: arguments.distance, "speed_m_s": arguments.speed})
+
+
 def _one(
-    known: Experiment, seeds: Sequence[int], arguments: argparse.Namespace, base: ChainConfig, command: str
+    experiment: Experiment, seeds: Sequence[int], arguments: argparse.Namespace, base: ChainConfig, command: str
 ) -> bool:
     """Carry out one experiment of the file and write its reports; return whether it met its limits."""
-    length = "side_m" if any(case.kind == "square" for case in known.cases) else "distance_m"
-    experiment = known.changed(**{length: arguments.distance, "speed_m_s": arguments.speed})
     with _journal(arguments, experiment.name) as journal:
         results = _execute(experiment, seeds, arguments, base, journal)
         rows = [result.row for result in results]
@@ -203,9 +214,14 @@ def _one(
     return all(bool(line["met"]) for line in limits)
 
 
-def _shared(arguments: argparse.Namespace, seeds: Sequence[int]) -> List[str]:
-    """Return the options that every experiment understands."""
+def _shared(name: str, arguments: argparse.Namespace, seeds: Sequence[int]) -> List[str]:
+    """Return the options of `all` for one of IN_ALL; only the course walks, and has a gait."""
     given = ["--seeds", f"{seeds[0]}:{seeds[-1] + 1}", "--out", str(arguments.out), "--workers", str(arguments.jobs)]
+    given += ["--simulator", *arguments.simulator]
+    if arguments.perturb:
+        given += ["--perturb", *arguments.perturb]
+    if name == "course":
+        given += ["--gait", arguments.gait]
     if arguments.scheduler:
         given += ["--scheduler", arguments.scheduler]
     return given + (["--write", str(arguments.write)] if arguments.write is not None else [])
@@ -244,14 +260,18 @@ def _journal(arguments: argparse.Namespace, name: str) -> Journal:
     return Journal(folder / f"{name}.unfinished.jsonl", runs, pack, unpack)
 
 
-def _execute(
-    experiment: Experiment, seeds: Sequence[int], arguments: argparse.Namespace, base: ChainConfig, journal: Journal
-) -> List[RunResult]:
+def _plan(experiment: Experiment, seeds: Sequence[int], arguments: argparse.Namespace, base: ChainConfig) -> List[Run]:
     perturbations = Perturbations.parse(arguments.perturb)
     if terrain(base.terrain).slope_deg:
         for key in set(perturbations.names) & {"slope_deg", "slope_azimuth_deg"}:
             raise DefinitionError(f"--terrain {base.terrain} has a slope of its own; leave out {key}, or the terrain")
-    runs = plan_runs(experiment, seeds, tuple(arguments.friction), perturbations)
+    return plan_runs(experiment, seeds, tuple(arguments.friction), perturbations)
+
+
+def _execute(
+    experiment: Experiment, seeds: Sequence[int], arguments: argparse.Namespace, base: ChainConfig, journal: Journal
+) -> List[RunResult]:
+    runs = _plan(experiment, seeds, arguments, base)
     labelled = [(f"{run.case.name}, seed {run.seed}, friction {run.friction:g}", run) for run in runs]
     function = functools.partial(execute, base=base)
     return map_jobs(function, labelled, arguments.jobs, pool_of(arguments.scheduler), journal)

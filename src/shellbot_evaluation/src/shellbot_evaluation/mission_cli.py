@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import argparse
 import functools
 from dataclasses import replace
 from pathlib import Path
 from typing import Sequence
 
 from .console import run_tool, say, seeds_of
-from .mission_experiment import COLUMNS, GOALS, conditions, execute
+from .mission_experiment import COLUMNS, GOALS, Conditions, conditions, execute
 from .mission_film import film
-from .plans import CoursePlan
+from .plans import CoursePlan, MissionPlan
 from .seeded_runs import SeededRuns, at_most
 
 RUNS = SeededRuns(
@@ -33,6 +34,7 @@ RUNS = SeededRuns(
     execute=execute,
     duration=lambda row: row["total_s"],
     done="Whole mission done",
+    is_varied=True,
 )
 _LEG = {"walk out": "walks / s", "turn": "turns / s"}
 COURSE = replace(
@@ -50,17 +52,46 @@ COURSE = replace(
 
 def main(given: Sequence[str]) -> int:
     """Run the tool; returns 0 if every goal was reached in every run, 1 if not, 2 after an error."""
-    parser = RUNS.parser()
+    parser = _parser(RUNS)
     parser.add_argument(
         "--film", type=Path, metavar="FILE", help="instead: an animated GIF of the first seed's mission"
     )
     arguments = parser.parse_args(given)
     if arguments.film is None:
-        return run_tool(lambda: RUNS.run(arguments, " ".join(["scripts/experiment mission", *given])))
-    return run_tool(lambda: _film(arguments.film, seeds_of(arguments.seeds)[0]))
+        return _run(RUNS, arguments, given)
+    return run_tool(lambda: _film(arguments))
 
 
-def _film(path: Path, seed: int) -> int:
-    row = film(path, conditions(seed))
+def course(given: Sequence[str]) -> int:
+    """Run scripts/experiment course; returns as `main`."""
+    return _run(COURSE, _parser(COURSE).parse_args(given), given)
+
+
+def _parser(runs: SeededRuns) -> argparse.ArgumentParser:
+    parser = runs.parser()
+    parser.add_argument("--gait", default="tripod", help="of the walks (default tripod)")
+    parser.add_argument("--speed", type=float, default=MissionPlan.speed_m_s, metavar="M_S", help="of the walks, m/s")
+    return parser
+
+
+def _run(runs: SeededRuns, arguments: argparse.Namespace, given: Sequence[str]) -> int:
+    words = " ".join(["scripts/experiment", runs.name, *given])
+    return run_tool(lambda: _walking(runs, arguments).run(arguments, words))
+
+
+def _walking(runs: SeededRuns, arguments: argparse.Namespace) -> SeededRuns:
+    """Return the experiment with another gait and speed of its walks."""
+    MissionPlan(speed_m_s=arguments.speed)  # refuses a speed before the first run
+
+    def conditions(seed: int) -> Conditions:
+        case = runs.conditions(seed)
+        return replace(case, speed_m_s=arguments.speed, changes={**case.changes, "gait": arguments.gait})
+
+    return replace(runs, conditions=conditions)
+
+
+def _film(arguments: argparse.Namespace) -> int:
+    path, seed = arguments.film, seeds_of(arguments.seeds)[0]
+    row = film(path, _walking(RUNS, arguments).varied(arguments).conditions(seed))
     say(f"{path} written, {path.stat().st_size / 1e6:.1f} MB" + ("" if row["success"] else f"; {row['message']}"))
     return 0 if row["success"] else 1

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any, Callable, Dict, Optional, Type
+from dataclasses import asdict, dataclass, field
+from typing import Any, Callable, Dict, Mapping, Optional, Type
 
 import numpy as np
 
 from shellbot_chain.chain import Chain
+from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import ChainError
 from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
@@ -52,6 +53,8 @@ class Conditions:
     friction: float
     bearing_deg: float  #: Of the point to roll to, from the heading in which the robot closes
     joint_offset_deg: float = OFFSET_DEG
+    speed_m_s: float = MissionPlan.speed_m_s  #: Of the walks
+    changes: Mapping[str, Any] = field(default_factory=dict)  #: Settings of the chain that the command line changes
 
 
 def conditions(seed: int) -> Conditions:
@@ -72,8 +75,9 @@ def execute(
     dict
         Row of the table, NaN for what was not reached; `parts` with start, duration, own and true error of each.
     """
-    chain = Chain(seed=case.seed, friction=case.friction, joint_offset_deg=case.joint_offset_deg)
-    mission = Mission(plan(roll_deg=case.bearing_deg).phases())
+    config = ChainConfig(seed=case.seed, friction=case.friction, joint_offset_deg=case.joint_offset_deg)
+    chain = Chain(config.replace(**case.changes))
+    mission = Mission(plan(roll_deg=case.bearing_deg, speed_m_s=case.speed_m_s).phases())
     row: Dict[str, Any] = {**vars(case), **dict.fromkeys(GOALS, math.nan), "success": False, "tries": 0, "message": ""}
 
     def each_tick() -> None:

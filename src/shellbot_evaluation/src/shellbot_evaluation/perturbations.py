@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
@@ -44,6 +45,17 @@ PERTURBATIONS = (
 )
 PUSH_S = 0.2
 _WHOLE = ("command_latency", "imu_latency")  # ticks
+
+
+def add_perturb(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--perturb``, which `Perturbations.parse` reads."""
+    parser.add_argument(
+        "--perturb",
+        nargs="+",
+        default=[],
+        metavar="KEY=LOW[:HIGH]",
+        help=f"what else each run draws by its seed: {', '.join(PERTURBATIONS)}; such as mass_scale=0.9:1.1",
+    )
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,13 @@ from typing import Any, Dict, List, Mapping, Sequence
 
 from markdown_it import MarkdownIt
 
+from .perturbations import PERTURBATIONS
+from .plots import plot_runs
 from .reports import machine, write_csv, write_file, write_json
 from .stats import spread
 from .tables import markdown_table
 
+_GIVEN = ("seed", "friction", "label", "message", *PERTURBATIONS)  # what is not plotted as a figure
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
 body {{ font: 15px/1.45 sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; }}
@@ -94,6 +97,33 @@ def write_files(
         body += f'<p><img alt="{html.escape(path.stem)}" src="data:image/png;base64,{data}"></p>\n'
     write_file(paths[3], _PAGE.format(title=html.escape(name), body=body))
     return paths
+
+
+def write_runs(
+    folder: Path,
+    name: str,
+    text: str,
+    rows: Sequence[Mapping[str, Any]],
+    columns: Mapping[str, str],
+    digits: Mapping[str, int],
+    content: Mapping[str, Any],
+) -> Path:
+    """Plot the figures of every run, write the files of `write_files`, and return the page.
+
+    Parameters
+    ----------
+    folder, name, text, content
+        As of `write_files`.
+    rows : sequence of mapping
+        Runs; `label` names the case of each, where there are several.
+    columns, digits : mapping
+        Of the tables, as of `run_tables`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    picture = folder / f"{name}.png"
+    plot_runs(picture, name, rows, {key: head for key, head in columns.items() if key not in _GIVEN})
+    tables = run_tables(rows, columns, digits, "label")
+    return write_files(folder, name, text, rows, tables, [picture], content)[-1]
 
 
 def _mean_and_deviation(runs: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> List[Dict[str, Any]]:

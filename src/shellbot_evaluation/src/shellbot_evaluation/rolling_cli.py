@@ -54,6 +54,7 @@ ROLL = SeededRuns(
     execute=roll,
     duration=lambda row: row.get("point_s", float("nan")),
     done="At the point within 10 cm",
+    is_varied=True,
 )
 RIGHT = SeededRuns(
     name="right",
@@ -74,6 +75,7 @@ RIGHT = SeededRuns(
     execute=right,
     duration=lambda row: row["upright_s"],
     done="Upright and standing",
+    is_varied=True,
 )
 
 

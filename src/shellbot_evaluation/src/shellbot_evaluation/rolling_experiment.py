@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Mapping, Tuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from shellbot_action_manager.body.roll_to import RollTo
 from shellbot_chain.chain import Chain
+from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import ChainError
 from shellbot_common import TICK
 
@@ -49,6 +50,7 @@ class Conditions:
     bearing: float  #: Of the first way, in the heading's axes, rad
     joint_offset_deg: float = OFFSET_DEG
     raw_imu: bool = False  #: Whether the IMU gives no orientation, is biased and late
+    changes: Mapping[str, Any] = field(default_factory=dict)  #: Settings of the chain that the command line changes
 
 
 def conditions(seed: int) -> Conditions:
@@ -66,15 +68,15 @@ def build(case: Conditions, record: bool = False) -> Chain:
     ChainError
         If it does not come to rest as a ball.
     """
-    chain = Chain(
+    config = ChainConfig(
         seed=case.seed,
         friction=case.friction,
         joint_offset_deg=case.joint_offset_deg,
         start_mode="shell",
         record=record,
         **(RAW_IMU if case.raw_imu else {}),
-    )
-    return put_down(chain, case)
+    ).replace(**case.changes)
+    return put_down(Chain(config), case)
 
 
 def put_down(chain: Chain, case: Conditions) -> Chain:

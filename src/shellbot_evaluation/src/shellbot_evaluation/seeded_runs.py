@@ -5,23 +5,24 @@ from __future__ import annotations
 
 import argparse
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .console import add_out, add_seeds, run_tool, say, seeds_of
+from shellbot_chain.errors import DefinitionError
+
+from .console import add_out, add_seeds, add_simulators, one_simulator, run_tool, say, seeds_of
 from .journal import Journal
 from .parallel import add_workers, map_jobs, pool_of
-from .plots import plot_runs
-from .report_files import run_tables, write_files
+from .perturbations import PUSH, Perturbations, add_perturb, chain_changes
+from .report_files import write_runs
 from .reports import machine, write_json
 from .tables import markdown_table, write_between_markers
 
 _FIGURES = {k: k for k in ("figure", "goal", "median", "worst", "within", "runs")}
 _INF = math.inf
-_DRAWN = ("seed", "friction", "label", "message")  # what a run was given is not plotted as a figure
 _MADE_BY = "\nMade by `{}` in virtual time: the machine does not matter.\n"
 
 
@@ -53,6 +54,8 @@ class SeededRuns:
         Heading of the number of successes: "Closed and opened".
     picture : callable, optional
         Draws the rows into a file.
+    is_varied : bool
+        Whether ``--simulator`` and ``--perturb`` are options. A case then has `changes`, settings of its chain.
     """
 
     name: str
@@ -66,6 +69,7 @@ class SeededRuns:
     done: str
     digits: Mapping[str, int] = field(default_factory=dict)
     picture: Optional[Callable[[Path, Sequence[Mapping[str, Any]]], None]] = None
+    is_varied: bool = False
 
     def parser(self) -> argparse.ArgumentParser:
         """Return the parser of the command line."""
@@ -80,6 +84,9 @@ class SeededRuns:
         add_workers(p)
         marker = f"'<!-- begin: {self.name} -->'"
         p.add_argument("--write", type=Path, metavar="PAGE", help=f"put the table between {marker} and its end")
+        if self.is_varied:
+            add_simulators(p)
+            add_perturb(p)
         if self.picture is not None:
             p.add_argument("--picture", type=Path, metavar="FILE", help="draw the runs into this PNG file")
         return p
@@ -92,9 +99,37 @@ class SeededRuns:
 
     def run(self, arguments: argparse.Namespace, command: str) -> int:
         """Run the seeds, print the tables, write the files; returns 0 if every goal was reached in every run."""
+        return self.varied(arguments)._run(arguments, command)
+
+    def varied(self, arguments: argparse.Namespace) -> SeededRuns:
+        """Return the experiment with the simulator and the perturbations of the command line, if it takes them.
+
+        Raises
+        ------
+        DefinitionError
+            For several simulators, for pushes, and as `Perturbations.parse`.
+        """
+        if not self.is_varied:
+            return self
+        engine, perturbations = one_simulator(arguments.simulator), Perturbations.parse(arguments.perturb)
+        if PUSH in perturbations.names:
+            raise DefinitionError(f"'{self.name}' has no pushes; leave out {PUSH}")
+
+        def conditions(seed: int) -> Any:
+            case = self.conditions(seed)
+            drawn = chain_changes(perturbations.draw(seed))
+            return replace(case, changes={**case.changes, "engine": engine, **drawn})
+
+        heads = {key: head for key, head in self.columns.items() if key != "message"}
+        heads.update({key: key for key in perturbations.names if key not in heads}, message="last message")
+        digits = {**dict.fromkeys(perturbations.names, 3), **self.digits}
+        return replace(self, columns=heads, digits=digits, conditions=conditions)
+
+    def _run(self, arguments: argparse.Namespace, command: str) -> int:
         cases = self.cases(seeds_of(arguments.seeds))
         with Journal(arguments.out / f"{self.name}.unfinished.jsonl", self.name) as journal:
             rows = map_jobs(self.execute, cases, arguments.jobs, pool_of(arguments.scheduler), journal)
+            rows = [_with_changes(row, case) for (_, case), row in zip(cases, rows)]
             summary = self.summary(rows)
             text = self.report(rows, summary, command)
             self._write(arguments, rows, text, {"command": command, "summary": summary})
@@ -106,10 +141,8 @@ class SeededRuns:
     def _write(
         self, arguments: argparse.Namespace, rows: Sequence[Mapping[str, Any]], text: str, content: Mapping[str, Any]
     ) -> None:
-        picture = arguments.out / f"{self.name}.png"
-        plot_runs(picture, self.name, rows, {key: head for key, head in self.columns.items() if key not in _DRAWN})
-        tables = run_tables(rows, self.columns, {**dict.fromkeys(self.columns, 1), **self.digits}, "label")
-        write_files(arguments.out, self.name, text, rows, tables, [picture], content)
+        digits = {**dict.fromkeys(self.columns, 1), **self.digits}
+        write_runs(arguments.out, self.name, text, rows, self.columns, digits, content)
         if arguments.json is not None:
             arguments.json.parent.mkdir(parents=True, exist_ok=True)
             write_json(arguments.json, {"machine": machine(), **content, "runs": rows})
@@ -202,6 +235,14 @@ def at_most(value: float) -> Tuple[float, float]:
 def at_least(value: float) -> Tuple[float, float]:
     """Return the goal of a figure that is to be no less."""
     return value, _INF
+
+
+def _with_changes(row: Mapping[str, Any], case: Any) -> Dict[str, Any]:
+    """Return a row in which what the command line changed of its case has columns."""
+    changes = dict(getattr(case, "changes", {}))
+    if changes:
+        changes["simulator"] = changes.pop("engine")
+    return {**{key: value for key, value in row.items() if key != "changes"}, **changes}
 
 
 def _range(low: float, high: float) -> str:

@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Sequence
 
+from shellbot_chain.errors import DefinitionError
 from shellbot_common import named_numbers
 
-from .console import run_tool, say
+from .console import one_simulator, run_tool, say
 from .pictures import contact_sheet, save_png
 from .seeded_runs import SeededRuns
 from .transform_experiment import COLUMNS, GOALS, conditions, execute, pictures
@@ -27,6 +28,7 @@ RUNS = SeededRuns(
     execute=execute,
     duration=lambda row: row["to_shell_s"] + row["to_hexapod_s"],
     done="Closed and opened, both together",
+    is_varied=True,
 )
 
 
@@ -44,7 +46,7 @@ def main(given: Sequence[str]) -> int:
     arguments = parser.parse_args(given)
     if arguments.pictures is None:
         return run_tool(lambda: _run(arguments, " ".join(["scripts/experiment transform", *given])))
-    return run_tool(lambda: _draw(arguments.pictures))
+    return run_tool(lambda: _draw(arguments))
 
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
@@ -52,7 +54,10 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     return replace(RUNS, conditions=lambda seed: replace(conditions(seed), design=design)).run(arguments, command)
 
 
-def _draw(path: Path) -> int:
-    save_png(path, contact_sheet(pictures(), columns=4, tile_width=300))
-    say(f"{path} written")
+def _draw(arguments: argparse.Namespace) -> int:
+    if arguments.perturb or arguments.design:
+        raise DefinitionError("--pictures shows the robot as it is described; leave out --perturb and --design")
+    drawn = pictures(one_simulator(arguments.simulator))
+    save_png(arguments.pictures, contact_sheet(drawn, columns=4, tile_width=300))
+    say(f"{arguments.pictures} written")
     return 0

@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Mapping
 import numpy as np
 
 from shellbot_chain.chain import Chain
+from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import ChainError
 from shellbot_common import TICK
 from shellbot_common.rotations import up_from_quaternion
@@ -59,6 +60,7 @@ class Conditions:
     slope_azimuth_deg: float
     joint_offset_deg: float = OFFSET_DEG
     design: Mapping[str, float] = field(default_factory=dict)  #: Changes of the description's variables
+    changes: Mapping[str, Any] = field(default_factory=dict)  #: Settings of the chain that the command line changes
 
 
 def conditions(seed: int) -> Conditions:
@@ -103,7 +105,7 @@ class Watch:
 
 def execute(case: Conditions) -> Dict[str, Any]:
     """Close and open once; return the row of the table, NaN for what was not reached."""
-    chain = Chain(
+    config = ChainConfig(
         seed=case.seed,
         friction=case.friction,
         mass_scale=case.mass,
@@ -112,8 +114,8 @@ def execute(case: Conditions) -> Dict[str, Any]:
         joint_offset_deg=case.joint_offset_deg,
         design=case.design,
         record=False,
-    )
-    return {**vars(case), **transform(chain)}
+    ).replace(**case.changes)
+    return {**vars(case), "mass": config.mass_scale, "slope_deg": config.slope_deg, **transform(Chain(config))}
 
 
 def transform(chain: Chain) -> Dict[str, Any]:
@@ -155,7 +157,7 @@ def transform(chain: Chain) -> Dict[str, Any]:
     return row
 
 
-def pictures(width: int = 480, height: int = 360) -> Dict[str, np.ndarray]:
+def pictures(engine: str = "mujoco", width: int = 480, height: int = 360) -> Dict[str, np.ndarray]:
     """Return a picture (height, width, 3) of the end of each step of closing, by its name and the time, s.
 
     Raises
@@ -163,7 +165,7 @@ def pictures(width: int = 480, height: int = 360) -> Dict[str, np.ndarray]:
     ChainError
         If the ball does not close, or nothing can be rendered here.
     """
-    chain = Chain(seed=None, record=False)
+    chain = Chain(seed=None, record=False, engine=engine)
     chain.stand_up()
     found = {"standing": chain.simulator.render(width, height)}
     accepted, message = chain.request_mode("shell")
