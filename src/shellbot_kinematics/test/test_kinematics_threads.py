@@ -349,7 +349,7 @@ def test_a_process_may_end_right_after_a_batch(urdf, tmp_path):
     )
     for _ in range(3):
         ended = subprocess.run(
-            [sys.executable, "-X", "faulthandler", "-c", program], capture_output=True, text=True, timeout=60
+            [sys.executable, "-X", "faulthandler", "-c", program], capture_output=True, text=True, timeout=600
         )
         assert ended.returncode == 0, ended.stderr
         assert "Fatal" not in ended.stderr
