@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import time
+
 import dynamixel_sdk as sdk
 import pytest
 from emulated_pty import emulated
@@ -104,11 +106,17 @@ def port():
 
 
 def ok(call, *arguments):
-    """Return what the SDK got. Its time-out is fixed at 34 ms: a busy machine may need more than one try."""
+    """Return what the SDK got. Its time-out is fixed at 34 ms: a busy machine may need more than one try.
+
+    What comes after that is thrown away, or it would be taken for the answer to the next one.
+    """
+    port = arguments[0]
     for _ in range(300):
         *values, result, error = call(*arguments)
         if result == sdk.COMM_SUCCESS:
             break
+        time.sleep(0.2)
+        port.clearPort()
     assert (result, error) == (sdk.COMM_SUCCESS, 0), (handler.getTxRxResult(result), handler.getRxPacketError(error))
     return values[0] if values else None
 

@@ -31,7 +31,7 @@ print(json.dumps([name for name, call in calls.items() if hasattr(call, "signatu
 
 def cold_after_warming(*words):
     done = subprocess.run(
-        [sys.executable, "-c", COLD, str(LIB), *words], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", COLD, str(LIB), *words], capture_output=True, text=True, timeout=850, check=False
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])

@@ -50,6 +50,7 @@ class Live(ModeWatch):
 
     def __init__(self):
         self.last, self.jumps, self.reference_times, self.logged = {}, [], [], []
+        self.modes = []  # (name, target) of each message
         self.cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
         self.body_pose = rospy.Publisher("body_pose", Pose, queue_size=1)
         self.gait = rospy.Publisher("gait", String, queue_size=1)
@@ -61,6 +62,7 @@ class Live(ModeWatch):
             ("foot_contacts", Contacts),
         ):
             rospy.Subscriber(name, kind, lambda message, key=name: self.last.__setitem__(key, message), queue_size=10)
+        rospy.Subscriber("mode", Mode, lambda m: self.modes.append((m.name, m.target)), queue_size=100)
         rospy.Subscriber("joint_targets", JointState, self._on_targets, queue_size=100)
         rospy.Subscriber("limb_references", LimbReferences, self._on_references, queue_size=100)
         rospy.Subscriber("/diagnostics", DiagnosticArray, self._on_diagnostics, queue_size=100)
@@ -175,14 +177,17 @@ class ActionManagerTest(unittest.TestCase):
 
     def test_02_walks_and_knows_where(self):
         self.live.rest()
-        truth, odom = self.live.pose("ground_truth/odom"), self.live.pose("odom")
-        self.live.drive(3.0, 0.2, 0.05, 0.2)
-        self.live.until(lambda: self.live.mode()[2] == "", "stop after the time-out")
-        self.live.rest()
-        walked, estimated = self.live.pose("ground_truth/odom") - truth, self.live.pose("odom") - odom
+        for _ in range(10):  # anew where a pause of this process ended the command too early
+            truth, odom = self.live.pose("ground_truth/odom"), self.live.pose("odom")
+            self.live.drive(3.0, 0.2, 0.05, 0.2)
+            self.live.until(lambda: self.live.mode()[2] == "", "stop after the time-out")
+            self.live.rest()
+            walked, estimated = self.live.pose("ground_truth/odom") - truth, self.live.pose("odom") - odom
+            if math.hypot(*walked[:2]) > 0.4:
+                break
         self.assertGreater(math.hypot(*walked[:2]), 0.4)
         self.assertLess(np.linalg.norm(walked[:2] - estimated[:2]), 0.05 * np.linalg.norm(walked[:2]))
-        self.assertAlmostEqual(walked[2], estimated[2], delta=0.02)
+        self.assertAlmostEqual(math.remainder(walked[2] - estimated[2], math.tau), 0.0, delta=0.02)
         self.upright()
 
     def test_025_a_leg_is_lost_by_hand_and_by_its_servos(self):
@@ -251,15 +256,17 @@ class ActionManagerTest(unittest.TestCase):
     def test_04_body_pose_is_followed_and_limited(self):
         pose = Pose(orientation=Quaternion(0.0, math.sin(0.1), 0.0, math.cos(0.1)))
         self.live.body_pose.publish(pose)
-        rospy.sleep(1.5)
-        q = self.live.last["ground_truth/odom"].pose.pose.orientation
-        self.assertAlmostEqual(2.0 * math.asin(q.y), 0.2, delta=0.02)
+        self.live.until(lambda: abs(self.pitch() - 0.2) < 0.02, "the pitch")
         pose.position.z = 0.5
         self.live.body_pose.publish(pose)
         self.live.until(lambda: "body pose limited" in self.live.last["mode"].text, "named limit")
         self.live.body_pose.publish(Pose())
-        rospy.sleep(1.5)
+        self.live.until(lambda: abs(self.pitch()) < 0.02, "level again")
+        self.live.rest()
         self.upright()
+
+    def pitch(self):
+        return 2.0 * math.asin(self.live.last["ground_truth/odom"].pose.pose.orientation.y)
 
     def test_05_killed_while_standing_it_takes_over_without_a_jump(self):
         uri = rosgraph.Master("/test").lookupNode("/action_manager")
@@ -274,12 +281,13 @@ class ActionManagerTest(unittest.TestCase):
         self.upright()
 
     def test_06_reset_of_the_simulation_stands_up_again(self):
+        self.live.modes.clear()
         rospy.ServiceProxy("/gazebo/reset_simulation", Empty)()
-        self.live.until(lambda: self.live.mode()[:2] == ("sit", "hexapod"), "standing up again")
+        self.live.until(lambda: ("sit", "hexapod") in self.live.modes, "standing up again")
         self.live.standing()
         rospy.sleep(0.5)
         self.upright()
-        self.assertLess(np.abs(self.live.pose("odom")[:2]).max(), 0.05)
+        self.live.until(lambda: np.abs(self.live.pose("odom")[:2]).max() < 0.05, "odometry begins anew")
 
     def test_07_emergency_stop_and_rearm(self):
         self.live.drive(1.0, 0.2)
@@ -291,9 +299,9 @@ class ActionManagerTest(unittest.TestCase):
             lambda: self.live.last["limb_references"].header.stamp > stopped_at, "references of after the stop"
         )
         frozen = self.live.last["limb_references"]
-        rospy.sleep(0.5)
+        later = frozen.header.stamp + rospy.Duration(0.5)
+        self.live.until(lambda: self.live.last["limb_references"].header.stamp > later, "later references")
         again = self.live.last["limb_references"]
-        self.assertGreater(again.header.stamp, frozen.header.stamp)
         self.assertEqual([limb.joint_position for limb in again.limbs], [limb.joint_position for limb in frozen.limbs])
         rospy.ServiceProxy("rearm", Trigger)()
         self.live.standing()
@@ -333,7 +341,8 @@ class ActionManagerTest(unittest.TestCase):
         self.assertIn("1 of 2: bow", {f.sub_action for f in feedback})
         self.assertTrue(all(a.progress <= b.progress for a, b in zip(feedback, feedback[1:])))
 
-        goal = PerformActionGoal(name="wave", parameters=[4.0], parameter_names=["leg"])
+        # slowly, so that a busy machine sees what passes
+        goal = PerformActionGoal(name="wave", parameters=[4.0], parameter_names=["leg"], speed=0.25)
         client.send_goal(goal, feedback_cb=feedback.append)
         self.live.until(lambda: "wave" in feedback[-1].sub_action and feedback[-1].phase > 0.3, "the leg in the air")
         pause = rospy.ServiceProxy("pause_action", SetBool)
@@ -344,13 +353,13 @@ class ActionManagerTest(unittest.TestCase):
         other.send_goal(PerformActionGoal(name="bow"))
         self.live.until(lambda: other.get_state() == GoalStatus.REJECTED, "a second goal refused")
         self.assertIn("wave is being performed", other.get_goal_status_text())
-        self.assertFalse(self.live.last["foot_contacts"].contacts[3].in_contact)
+        self.live.until(lambda: not self.live.last["foot_contacts"].contacts[3].in_contact, "the leg in the air")
         client.cancel_goal()
         self.live.until(state_is(GoalStatus.PREEMPTED), "cancelled")
         self.assertIn("back at rest", client.get_result().text)
         self.assertFalse(pause(True).success)
         self.live.standing()
-        self.assertTrue(self.live.last["foot_contacts"].contacts[3].in_contact)
+        self.live.until(lambda: self.live.last["foot_contacts"].contacts[3].in_contact, "the leg on the ground")
         self.upright()
 
     def test_095_queued_goals_walk_sit_and_stand_and_a_step_is_undone(self):
@@ -370,7 +379,7 @@ class ActionManagerTest(unittest.TestCase):
         self.live.until(lambda: steps, "feedback")
         second = client_of(name="stand", queued=True)
         third = client_of(name="dance", queued=True)
-        fourth = client_of(name="wave", parameters=[2.0], queued=True)
+        fourth = client_of(name="wave", parameters=[2.0], queued=True, speed=0.25)
         self.assertEqual(ended(client_of(name="bow"), GoalStatus.REJECTED), "visit is being performed; cancel it first")
         self.live.until(lambda: third.get_state() == GoalStatus.PENDING, "in the queue")
         third.cancel_goal()
@@ -394,7 +403,7 @@ class ActionManagerTest(unittest.TestCase):
     def test_10_an_emergency_stop_ends_an_action(self):
         client = actionlib.SimpleActionClient("perform_action", PerformActionAction)
         client.wait_for_server()
-        client.send_goal(PerformActionGoal(name="wave", speed=0.5))
+        client.send_goal(PerformActionGoal(name="wave", speed=0.25))
         self.live.until(lambda: self.live.mode()[2] == "perform", "performing")
         rospy.ServiceProxy("emergency_stop", Trigger)()
         self.live.until(lambda: client.get_state() == GoalStatus.ABORTED, "aborted")

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xmlrpc.client
 
@@ -34,21 +35,29 @@ class ClientLive(unittest.TestCase):
     def height(self):
         return rospy.wait_for_message("ground_truth/odom", Odometry, PATIENCE).pose.pose.position.z
 
+    def until(self, robot, condition, what):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            self.assertLess(time.monotonic(), end, what)
+            robot.wait(0.1)
+
     def test_1_it_walks_performs_and_turns(self):
         with Shellbot() as robot:
             robot.go_to("hexapod")
-            start, steps = self.truth(), []
+            start, place, steps = self.truth(), robot.place, []
             robot.walk(x=0.3, speed=0.2)
-            robot.perform("wave", on_progress=lambda progress: steps.append(progress.step), leg=2)
+            robot.perform("wave", speed=0.25, on_progress=lambda progress: steps.append(progress.step), leg=2)
             self.assertTrue(any(step.startswith("2 of 7") for step in steps), steps[-1:])
             walked = self.truth()
-            self.assertAlmostEqual(math.dist(walked[:2], start[:2]), 0.3, delta=0.02)
+            # A program that gets no processor stops a walk or turn late, by a quarter of a turn on a busy machine: what
+            # is compared is what it knows of the way. In virtual time test_client_robot has length and angle.
+            far, known = math.dist(walked[:2], start[:2]), math.hypot(robot.place.x - place.x, robot.place.y - place.y)
+            self.assertGreater(far, 0.28)
+            self.assertAlmostEqual(far, known, delta=0.02)
             yaw = robot.place.yaw
             robot.turn(deg=40)
             turned = math.degrees(math.remainder(self.truth()[2] - walked[2], math.tau))
             self.assertGreater(turned, 38.0)
-            # A program that gets no processor stops the turn late, by a quarter of a turn on a busy machine: what is
-            # compared is what it knows of the turn. In virtual time test_client_robot has the angle.
             known = math.remainder(robot.place.yaw - yaw, math.tau)
             self.assertAlmostEqual(turned, math.degrees(known), delta=2.0)
             self.assertGreater(math.hypot(robot.place.x, robot.place.y), 0.2)
@@ -89,10 +98,9 @@ class ClientLive(unittest.TestCase):
     def test_3_an_emergency_stop_and_rearm(self):
         with Shellbot() as robot:
             robot.emergency_stop()
-            robot.wait(0.2)
-            self.assertEqual(robot.mode, "stopped")
+            self.until(robot, lambda: robot.mode == "stopped", "stopped")
             robot.rearm()
-            robot.wait(0.2)
+            self.until(robot, lambda: robot.mode != "stopped", "re-armed")
             robot.walk(x=0.1)
 
     def test_4_the_command_line_performs_and_an_interrupt_takes_it_back(self):

@@ -15,7 +15,7 @@ import rostest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from node_bench import MIDDLE, Driver, ServoChain, Witness, call, port_name, wait_until
+from node_bench import MIDDLE, Driver, ServoChain, Witness, call, call_until_success, port_name, wait_until
 
 from ax_bus import SerialPort
 
@@ -49,8 +49,7 @@ class StartTest(unittest.TestCase):
         return driver
 
     def follows(self):
-        self.witness.target = MIDDLE
-        wait_until(self.witness.follows, 60, lambda: f"follows: {self.witness.status}")
+        self.witness.free(MIDDLE)
 
     def refused(self, chain=None):
         """Nothing is published that would start the chain's tick, and nothing got torque."""
@@ -71,7 +70,8 @@ class StartTest(unittest.TestCase):
         self.refused()
         self.chain()
         self.follows()
-        self.assertEqual(driver.output().count("does not exist"), 1, "said once, not every second")
+        text = driver.output()  # which may have it again where a starved bus process was replaced
+        self.assertLessEqual(text.count("does not exist"), 1 + text.count("the bus process"), "once, not every second")
 
     def test_a_port_in_use_is_waited_for(self):
         self.chain()
@@ -99,20 +99,14 @@ class StartTest(unittest.TestCase):
         self.assertTrue(success and "trying to start again" in words, words)
 
     def test_a_servo_that_comes_back_starts_after_rearm(self):
-        self.chain(faults=[{"kind": "dead", "servo": 7, "stop": 12.0}])
+        chain = self.chain(faults=[{"kind": "dead", "servo": 7}])
         driver = self.driver()
         driver.wait_said("lower_3_coxa", "call rearm")
-
-        def tried():
-            call("rearm")
-            self.witness.target = MIDDLE
-            try:
-                wait_until(self.witness.follows, 5, "follows")  # a rearm that came too early is refused: again
-            except AssertionError:
-                return False
-            return True
-
-        wait_until(tried, 120, "starts once the servo is there")
+        call("rearm")
+        self.refused(chain)
+        chain.close()
+        self.chain()
+        self.follows()
 
     def test_a_stop_during_the_start_is_heard_at_once(self):
         chain = self.chain(faults=[{"kind": "link_latency", "value": 0.015}])
@@ -129,8 +123,7 @@ class StartTest(unittest.TestCase):
         driver.wait_said("emergency stop (during the start)")
         self.witness.target = MIDDLE
 
-        success, text = call("rearm")
-        self.assertTrue(success, text)
+        text = call_until_success("rearm")
         wait_until(
             lambda: all(chain.registers("torque_enable").values()),
             60,

@@ -117,7 +117,7 @@ class Witness:
         self.state_times = []
         self.stopped = []
         self.diagnostics = {}
-        self.log, self.lines_read = [], 0
+        self.log, self.refusal = [], None
         self.targets = rospy.Publisher("joint_targets", JointState, queue_size=5, tcp_nodelay=True)
         self.stop_topic = rospy.Publisher("emergency_stop", Bool, queue_size=1)
         self.subscribers = [
@@ -147,7 +147,6 @@ class Witness:
         """Forget what was heard."""
         self.states = self.servos = self.battery = self.status = None
         self.state_times, self.stopped, self.diagnostics = [], [], {}
-        self.lines_read = len(self.log)
 
     def position(self):
         """The joints as last measured."""
@@ -158,29 +157,31 @@ class Witness:
         return self.status is not None and not self.status.holding
 
     def free(self, target, seconds=60.0):
-        """Give targets, and re-arm if the driver waits for it, until they are followed.
-
-        It also waits for that where it did not start, as a starved machine loses packets of its roll call.
-        """
+        """Give targets, and re-arm if the driver waits for it, until they are followed."""
         self.target = np.array(target)
-
-        def follows():
-            said, self.lines_read = self.log[self.lines_read :], len(self.log)
-            refused = any("call rearm to try again" in line for line in said)
-            if refused or (self.stopped and self.stopped[-1] and self.states is not None):
-                call("rearm")
-            return self.follows()
-
-        wait_until(follows, seconds, lambda: f"follows; status {self.status}")
+        wait_until(self.freed, seconds, lambda: f"follows; status {self.status}")
 
     def arrive(self, target, seconds=60.0):
-        """Give targets until the joints are there."""
+        """Give targets, and re-arm if the driver waits for it, until the joints are there."""
         self.target = np.array(target)
         wait_until(
-            lambda: self.states is not None and np.abs(self.position() - self.target).max() < 0.03,
+            lambda: self.freed() and self.states is not None and np.abs(self.position() - self.target).max() < 0.03,
             seconds,
             lambda: f"joints arrive; status {self.status}",
         )
+
+    def freed(self):
+        """Re-arm if the driver waits for it; return whether it follows.
+
+        On a starved machine it waits without a cause of the test's: the roll call loses packets, so that it does not
+        start, the bus process is replaced, or a servo is lost, which stays latched.
+        """
+        ladder = self.diagnostics.get("safety ladder")
+        is_new, self.refusal = ladder is not self.refusal, ladder
+        is_refused = is_new and ladder is not None and "call rearm to try again" in ladder.message
+        if is_refused or (self.stopped and self.stopped[-1] and self.states is not None):
+            call("rearm")
+        return self.follows()
 
 
 def call(name, *content):

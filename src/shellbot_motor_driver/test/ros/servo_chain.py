@@ -24,7 +24,7 @@ class ServoChain:
         self._process = context.Process(target=_serve, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
-        assert self._connection.poll(30), "the emulated chain does not start"
+        assert self._connection.poll(120), "the emulated chain does not start"
         assert self._connection.recv() == "up"
 
     def ask(self, word, *content):

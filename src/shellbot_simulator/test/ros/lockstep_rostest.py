@@ -107,11 +107,20 @@ class LockstepTest(unittest.TestCase):
         return self.echo.states
 
     def assert_fast(self) -> None:
-        """Faster than real time in one second at least, however busy the machine; pacing could catch up 0.2 s only."""
-        end, fastest = time.monotonic() + 120.0, 0.0
+        """Faster than real time in one second at least, however busy the machine; pacing could catch up 0.2 s only.
+
+        On a machine that is slower than real time altogether the two look alike.
+        """
+        end, fastest = time.monotonic() + 60.0, 0.0
         while fastest < 1.5 and time.monotonic() < end:
             fastest = max(fastest, self.factor(100))
+        if fastest < 0.8:
+            self.skipTest(f"this machine simulates at {fastest:.2f} of real time")
         self.assertGreater(fastest, 1.5)
+
+    def assert_paced(self) -> None:
+        """Real time in one second of three at least: a pause of this process makes the states after it come fast."""
+        self.assertLess(min(self.factor(100) for _ in range(3)), 1.35)  # the pacer may catch up 0.2 s
 
     def factor(self, ticks: int) -> float:
         """Measure the real-time factor over some ticks."""
@@ -131,27 +140,32 @@ class LockstepTest(unittest.TestCase):
 
     def test_trace_does_not_depend_on_timing(self) -> None:
         """Two runs through the wire are identical to the last bit."""
-        traces = []
-        for _ in range(2):
+        self.assertTrue(np.array_equal(self.trace(), self.trace()))
+
+    def trace(self) -> np.ndarray:
+        """Return a run of 1.2 s, another one where a pause of this process let the simulator go on without it."""
+        for _ in range(10):
             self.echo.step_at = STEP_AT
             states = self.fresh()
             self.echo.wait_ticks(200)
             rows = {state[0]: state for state in states}
-            traces.append(np.array([rows[tick] for tick in range(2, 120)]))
+            pause = max(np.diff(self.echo.arrivals[:120]))
             self.echo.talks.clear()
-        self.assertTrue(np.array_equal(traces[0], traces[1]))
+            if pause < 0.3:  # of the 0.5 s that it waits for a command
+                break
+        return np.array([rows[tick] for tick in range(2, 120)])
 
     def test_runs_faster_than_real_time_and_loses_no_tick(self) -> None:
         """With rtf 0 the controller sets the pace."""
         states = self.fresh()
-        self.echo.wait_ticks(50)
-        self.assert_fast()
+        self.echo.wait_ticks(250)
         ticks = [state[0] for state in states[10:]]
         self.assertEqual(set(np.diff(ticks).tolist()), {1})
+        self.assert_fast()
 
     def test_holds_at_real_time_until_the_first_command(self) -> None:
         """rtf 0 does not race ahead of nodes that are still starting."""
-        self.assertLess(self.factor(100), 1.35)  # the pacer may catch up 0.2 s
+        self.assert_paced()
         position = self.echo.states[-1][1]
         self.assertAlmostEqual(position, SPAWN[SHELL], delta=np.radians(1.0))
 
@@ -160,11 +174,13 @@ class LockstepTest(unittest.TestCase):
         self.fresh()
         self.echo.wait_ticks(50)
         self.warnings.clear()
+        before = len(self.echo.arrivals)
         self.echo.talks.clear()
         self.echo.wait_ticks(20)
-        gap = max(np.diff(self.echo.arrivals[-25:]))
-        self.assertTrue(0.45 < gap < 2.0, gap)  # a busy machine adds to the 0.5 s
-        self.assertLess(self.factor(100), 1.35)  # the pacer may catch up 0.2 s
+        gap = max(np.diff(self.echo.arrivals[before - 1 :]))
+        self.assertTrue(0.45 < gap < 10.0, gap)  # a busy machine adds to the 0.5 s
+        self.assert_paced()
+        self.echo.until(lambda: any("no command for t" in text for text in self.warnings), "the warning")
         self.assertEqual(sum("no command for t" in text for text in self.warnings), 1)
         self.echo.talks.set()
         self.echo.wait_ticks(10)
