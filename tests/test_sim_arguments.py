@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts" / "lib"))
@@ -206,3 +207,21 @@ def test_without_gazebo_the_script_says_what_is_missing():
     command = [str(ROOT / "scripts" / "sim"), "robot:=snake", "simulator:=gazebo"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 1 and "simulator:=gazebo needs gazebo_ros, gazebo_ros_control" in done.stderr
+
+
+def parameters(robot, *arguments, environment=None):
+    command = ["roslaunch", "--dump-params", str(sim_arguments.sim_launch(robot)), "teleop:=none", *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    return yaml.safe_load(done.stdout)
+
+
+@pytest.mark.parametrize("robot", sim_arguments.robots())
+def test_settings_reach_the_simulator_of_every_robot(robot):
+    assert parameters(robot, "settings:=/my/servos.yaml")["/simulator/settings"] == "/my/servos.yaml"
+
+
+@pytest.mark.parametrize("robot", ["shellbot", "snake", "humanoid"])
+def test_a_world_reaches_gazebo(robot, with_gazebo):
+    found = parameters(robot, "simulator:=gazebo", "world:=/my/hall.world", environment=with_gazebo)
+    assert found["/world_of_gazebo"] == "/my/hall.world"
