@@ -72,6 +72,7 @@ def with_gazebo(tmp_path):
         encoding="utf-8",
     )
     declared = "".join(f'<arg name="{name}"/>' for name in EMPTY_WORLD_ARGUMENTS)
-    (package / "launch" / "empty_world.launch").write_text(f"<launch>{declared}</launch>", encoding="utf-8")
+    world = '<param name="world_of_gazebo" value="$(arg world_name)"/>'
+    (package / "launch" / "empty_world.launch").write_text(f"<launch>{declared}{world}</launch>", encoding="utf-8")
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("ROS_PACKAGE_PATH", "")]))
     return dict(os.environ, ROS_PACKAGE_PATH=path, ROS_HOME=str(tmp_path / "ros_home"))

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts" / "lib"))
@@ -208,3 +211,53 @@ def test_files_are_those_of_the_callers_folder(tmp_path):
     command = [str(ROOT / "scripts" / "sim"), "settings:=mine.yaml"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 1 and f"{tmp_path}/mine.yaml: servo_mrgin_deg does not exist" in done.stderr
+
+
+def test_all_that_gazebo_lacks_is_named_in_one_sentence():
+    def words(*arguments, lacks=()):
+        return sim_arguments.missing_for_gazebo(arguments, lambda package: package not in lacks)
+
+    lacks = ("gazebo_plugins", "effort_controllers")
+    found = words("rtf:=1", "simulator:=gazebo", lacks=lacks)
+    assert "needs gazebo_plugins, effort_controllers: " in found
+    assert "sudo apt install ros-noetic-gazebo-plugins ros-noetic-effort-controllers; " in found
+    assert (
+        words("simulator:=gazebo")
+        == words(lacks=lacks)
+        == words("simulator:=gazebo", "simulator:=mujoco", lacks=lacks)
+        == ""
+    )
+
+
+def test_what_gazebo_needs_is_in_the_manifest_and_in_the_controllers_files():
+    manifest = (ROOT / "src/shellbot_gazebo_connector/package.xml").read_text(encoding="utf-8")
+    assert all(f"<exec_depend>{package}<" in manifest for package in sim_arguments.GAZEBO_PACKAGES)
+    for file in (ROOT / "src").glob("*/config/controllers*.yaml"):
+        types = re.findall(r"^ *type: (\w+)/", file.read_text(encoding="utf-8"), re.MULTILINE)
+        assert types and set(types) <= set(sim_arguments.GAZEBO_PACKAGES), file
+
+
+def test_without_gazebo_the_script_says_what_is_missing():
+    if shutil.which("gzserver"):
+        pytest.skip("Gazebo is installed")
+    command = [str(ROOT / "scripts" / "sim"), "robot:=snake", "simulator:=gazebo"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 1 and "simulator:=gazebo needs gazebo_ros, gazebo_ros_control" in done.stderr
+
+
+def parameters(robot, *arguments, environment=None):
+    command = ["roslaunch", "--dump-params", str(sim_arguments.sim_launch(robot)), "teleop:=none", *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    return yaml.safe_load(done.stdout)
+
+
+@pytest.mark.parametrize("robot", sim_arguments.robots())
+def test_settings_reach_the_simulator_of_every_robot(robot):
+    assert parameters(robot, "settings:=/my/servos.yaml")["/simulator/settings"] == "/my/servos.yaml"
+
+
+@pytest.mark.parametrize("robot", ["shellbot", "snake", "humanoid"])
+def test_a_world_reaches_gazebo(robot, with_gazebo):
+    found = parameters(robot, "simulator:=gazebo", "world:=/my/hall.world", environment=with_gazebo)
+    assert found["/world_of_gazebo"] == "/my/hall.world"

@@ -13,13 +13,22 @@ import math
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import yaml
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 ROBOT = "robot:="
 DEFAULT_ROBOT = "shellbot"
+# what gazebo.launch, the plugins of the descriptions and the controllers' files name
+GAZEBO_PACKAGES = (
+    "gazebo_ros",
+    "gazebo_ros_control",
+    "gazebo_plugins",
+    "controller_manager",
+    "effort_controllers",
+    "joint_state_controller",
+)
 
 
 def launch_of(robot: str = DEFAULT_ROBOT, what: str = "sim") -> Path:
@@ -178,11 +187,38 @@ def sim_complaint(arguments: Sequence[str], what: str = "sim") -> str:
     return complaint(others, launch_of(robot, what))
 
 
+def missing_for_gazebo(arguments: Sequence[str], has: Callable[[str], bool]) -> str:
+    """Return which ROS packages simulator:=gazebo lacks and what to install, in words; empty if none or not needed."""
+    simulators = [argument for argument in arguments if argument.startswith("simulator:=")]
+    if simulators[-1:] != ["simulator:=gazebo"]:
+        return ""
+    missing = [name for name in GAZEBO_PACKAGES if not has(name)]
+    if not missing:
+        return ""
+    noetic = " ".join(f"ros-noetic-{name.replace('_', '-')}" for name in missing)
+    return (
+        f"simulator:=gazebo needs {', '.join(missing)}: with ROS Noetic, sudo apt install {noetic}; Debian has none of "
+        "them, see docs/install.md. Leave simulator:=gazebo out for the embedded simulator"
+    )
+
+
+def _is_installed(package: str) -> bool:
+    import rospkg
+
+    try:
+        return bool(rospkg.RosPack().get_path(package))
+    except rospkg.ResourceNotFound:
+        return False
+
+
 def main() -> int:
     """Complain on stderr; returns the exit status: 1 if there is something to complain about."""
     arguments = sys.argv[1:]
     on_board = arguments[:2] == ["--launch", "onboard"]
-    words = sim_complaint(arguments[2:], "onboard") if on_board else sim_complaint(arguments)
+    if on_board:
+        words = sim_complaint(arguments[2:], "onboard")
+    else:
+        words = sim_complaint(arguments) or missing_for_gazebo(arguments, _is_installed)
     if words:
         sys.stderr.write(f"{words}\n")
     return 1 if words else 0

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+import tiny_robot
 import yaml
 
 from shellbot_common import package_file
@@ -115,3 +116,13 @@ def test_settings_of_ones_own_change_the_robots_and_leave_the_rest(tmp_path):
     mine.write_text("timestep: 0.004", encoding="utf-8")
     with pytest.raises(ConfigError, match=f"{mine}: timestep is 0.004"):
         load_config(robots, mine)
+
+
+def test_the_node_puts_settings_of_ones_own_over_the_robots(tmp_path):
+    node = pytest.importorskip("shellbot_simulator.node.simulator_node")
+    robots, mine = tmp_path / "robot.yaml", tmp_path / "mine.yaml"
+    robots.write_text("jacobian: sparse", encoding="utf-8")
+    mine.write_text("servo_backlash_deg: 1", encoding="utf-8")
+    parameters = NodeParameters(config=str(robots), settings=str(mine))
+    built = node._build_simulator(parameters, tiny_robot.URDF, tiny_robot.profile(), {})
+    assert built.config == SimulatorConfig(jacobian="sparse", servo_backlash_deg=1.0)
