@@ -402,3 +402,32 @@ def test_a_ball_that_rolls_upright_shuts_on_request():
     request(r, "shell")
     r.until("shell", 15.0)
     assert r.q == pytest.approx(CLOSED, abs=2e-3)
+
+
+def test_a_ball_that_loses_its_attitude_while_its_fan_turns_shuts_without_a_jump():
+    r = robot("closed")
+    r.orientation = tilted(80.0)
+    r.run(0.2)
+    request(r, "stand")
+    r.run(0.5)
+    r.core._behaviours["open_ball"]._righting._begin("loosen")
+    r.run(1.8)
+    assert np.abs(r.q - CLOSED).max() > 0.3
+    r.orientation, r.history = None, r.history[-1:]
+    r.run(3.0)
+    assert r.output.mode.name == "shell"
+    assert "no attitude from the IMU while rolling upright" in r.output.mode.text
+    assert r.q == pytest.approx(CLOSED, abs=2e-3)
+    assert r.largest_step() < SMOOTH
+
+
+def test_a_ball_folded_without_an_attitude_does_not_open():
+    r = robot()
+    r.orientation = tilted(120.0)
+    r.run(0.5)
+    request(r, "recover")
+    r.run(1.0)
+    r.orientation = None
+    r.until("shell", 15.0)
+    assert "no attitude from the IMU while rolling upright" in r.output.mode.text
+    assert r.q == pytest.approx(CLOSED, abs=2e-3)

@@ -279,6 +279,70 @@ def test_an_imu_that_stops_while_rolling_shuts_the_ball_and_a_new_command_rolls_
     until(chain, lambda: speed(chain) > 0.15, twist=(0.5, 0.0, 0.0))
 
 
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [("shell", "lowering the upper shells"), ("shell", "fan inwards, 4 of 4"), ("stand", "fan outwards, 3 of 4")],
+)
+def test_an_imu_that_stops_on_the_pole_ends_makes_it_back_out_and_hold(mode, words):
+    chain = closing() if mode == "shell" else ball()
+    assert chain.request_mode(mode)[0]
+    until(chain, text_has(chain, words))
+    back = blind(chain)
+    until(chain, lambda: chain.mode == "halfway", 3.0)  # from the step before the pole ends not earlier
+    assert chain.output.mode.text.startswith("no attitude from the IMU while ")
+    chain.run(4.0)
+    assert tilt(chain) < 3.0
+    assert (chain.mode, chain.step) == ("halfway", "")
+    for other in ("shell", "stand"):
+        accepted, text = chain.request_mode(other)
+        assert not accepted
+        assert text.startswith("no attitude from the IMU")
+    back()
+    chain.run(0.1)
+    go(chain, mode)
+    assert tilt(chain) < 6.0
+
+
+@pytest.mark.parametrize("words", ["run_up", "catch"])
+def test_an_imu_that_stops_while_it_rolls_upright_leaves_a_shut_ball(words):
+    chain = ball()
+    chain.reset(pose="closed", attitude=Rotation.from_rotvec([1.5, 0.0, 0.0]).as_quat())
+    chain.run(1.0)
+    assert chain.request_mode("stand")[0]
+    until(chain, text_has(chain, words))
+    back = blind(chain)
+    said = until(chain, lambda: chain.mode == chain.target == "shell", 1.0)
+    assert "no attitude from the IMU while rolling upright" in chain.output.mode.text
+    for _ in range(400):
+        chain.tick()
+        said.append(chain.output.notice)
+    assert sum("no attitude from the IMU" in text for text in said) == 1
+    assert np.abs(chain.simulator.applied_command - CLOSED).max() < 0.02
+    assert speed(chain) < 0.1
+    back()
+    chain.run(0.1)
+    resumes(chain)
+
+
+def test_an_imu_that_stops_as_it_begins_to_open_leaves_a_shut_ball():
+    chain = ball()
+    assert chain.request_mode("stand")[0]
+    until(chain, text_has(chain, "beginning to open"))
+    blind(chain)
+    until(chain, settled(chain, "shell"), 2.0)
+    assert "no attitude from the IMU while beginning to open" in chain.output.mode.text
+
+
+def test_without_an_imu_it_does_not_begin_to_close():
+    chain = standing()
+    blind(chain)
+    chain.run(0.1)
+    accepted, text = chain.request_mode("shell")
+    assert not accepted
+    assert text.startswith("no attitude from the IMU: the robot cannot keep level while it closes")
+    assert chain.mode == chain.target == "hexapod"
+
+
 def test_an_emergency_stop_while_rolling_is_rearmed_without_a_jump():
     chain = rolling()
     chain.manager.emergency_stop()

@@ -19,6 +19,8 @@ from shellbot_action_manager.body.righting import Righting
 from shellbot_action_manager.body.rolling import RollingControl
 
 NO_ATTITUDE = "no attitude from the IMU: the ball does not know how it lies; look at imu/data, then try again"
+_UNLEVEL = "no attitude from the IMU: the robot cannot keep level while it closes; look at imu/data, then try again"
+_BLIND = "no attitude from the IMU while {}; shut, look at imu/data, then request stand"
 NO_SHELLS = "this robot has no upper shells and cannot close; the modes are hexapod, stand, sit, relax"
 _TOO_EARLY = "cmd_vel does not count before the robot is {}"
 
@@ -97,8 +99,13 @@ class CloseBall(OnPath):
     needs_all_legs = True
 
     def refusal(self, state: State) -> Optional[str]:
-        """Accept, besides, every attitude of a ball that only has to shut."""
-        if self._robot.transformation is not None and self._path().on_pole:
+        """Accept, besides, every attitude of a ball that only has to shut; refuse, besides, to close without one."""
+        transformation = self._robot.transformation
+        if transformation is not None and transformation.nearly_closed:
+            return None
+        if transformation is not None and state.orientation is None:
+            return _UNLEVEL
+        if transformation is not None and transformation.on_pole:
             return None
         return self._robot.lacks_a_leg() or super().refusal(state)
 
@@ -131,16 +138,19 @@ class OpenBall(OnPath):
         return super().refusal(state)
 
     def enter(self, state: State) -> None:
-        """Begin at the present command; a ball that leans rolls upright first."""
+        """Begin at the present command; a ball that leans, or does not know how it lies, rolls upright first."""
         super().enter(state)
         self._rights, self.contact_model = False, OnPath.contact_model
         heading = state.commanded.heading
         self._heading = (state.yaw or 0.0) if heading is None else heading
-        if self._path().nearly_closed and state.tilt > self._robot.config.transform.open_tilt:
+        leans = state.orientation is None or state.tilt > self._robot.config.transform.open_tilt
+        if self._path().nearly_closed and leans:
             self._right()
 
     def failure(self, state: State) -> Optional[str]:
-        """Report, besides, that it does not come upright."""
+        """Report, besides, that it does not come upright, or does not know how it lies."""
+        if state.orientation is None and (self._rights or self._path().nearly_closed):
+            return _BLIND.format("rolling upright" if self._rights else "beginning to open")
         lies = f"lies tilted by {np.degrees(state.tilt):.0f} deg"
         if self._rights and self._righting.gives_up:
             return (

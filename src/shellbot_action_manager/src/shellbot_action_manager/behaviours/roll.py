@@ -58,7 +58,7 @@ class Roll(OnPath):
 
     def enter(self, state: State) -> None:
         """Begin heading where the body does; a ball that still rolls is braked."""
-        self._path().begin(state, 1)
+        self._path().begin_closed(state)
         self._drive().reset()
         self._control.reset()
         self._waits = False

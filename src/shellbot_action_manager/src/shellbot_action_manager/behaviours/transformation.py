@@ -36,7 +36,7 @@ class Transformation:
         self._levelling = Levelling(config.levelling)
         levelled = [i for i, step in enumerate(self.path.steps) if step.level]
         self._level_from = self.path.starts[levelled[0]] if levelled else np.inf
-        self._time, self._direction, self._index, self._waited = 0.0, 1, 0, 0.0
+        self._time, self._direction, self._index, self._waited, self._blind = 0.0, 1, 0, 0.0, 0.0
         self._arrived, self._behind_at_first = False, 0.0
         self._residual = np.zeros((6, 6))
         self._unhook = {
@@ -181,6 +181,7 @@ class Transformation:
         if self._waited > self._config.timeout and not self.late:
             self.late = f"{worst} is {np.degrees(error):.0f} deg behind while {self.text}; "
             self.late += "back to where the step began, free the joint, then request shell or stand"
+        self._watch_attitude(dt, state, levels=until is None and not lying)
         self._arrived = ends and last and not waits and not self._residual.any()
         if not waits:
             if ends and not last:
@@ -197,6 +198,14 @@ class Transformation:
         # lower gores may bear the robot here, and hook at a folded fan only
         self.unhook(dt, posture, state, ("upper",))
         return limb_commands(LowerCommand(posture[:, :4], None), posture[:, 4:], None)
+
+    def _watch_attitude(self, dt: float, state: State, levels: bool) -> None:
+        """End a step on the pole ends without an attitude to level by; the shut ball needs none."""
+        needs = levels and self.on_pole and not self.nearly_closed
+        self._blind = self._blind + dt if needs and state.orientation is None else 0.0
+        if self._blind > self._config.blind and not self.late:
+            self.late = f"no attitude from the IMU while {self.text}; "
+            self.late += "back to where the step began, look at imu/data, then request shell or stand"
 
     def _hold_back_tibias(self, posture: np.ndarray, state: State) -> None:
         """Let no tibia of a posture (6, 6) open ahead of its own femur.
@@ -227,7 +236,7 @@ class Transformation:
         """Work off, from now on, what a command differs from the path."""
         self._residual = np.zeros((6, 6))
         self._residual = _stacked(limbs) - self._posture()
-        self._waited, self._arrived, self.late = 0.0, False, ""
+        self._waited, self._blind, self._arrived, self.late = 0.0, 0.0, False, ""
 
     def _catch_up(self, dt: float) -> None:
         step = self._config.catch_up * dt

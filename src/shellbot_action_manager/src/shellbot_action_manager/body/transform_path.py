@@ -60,6 +60,7 @@ class TransformConfig(Settings, error=ConfigError):
     follow_error: float = number(0.05, 1.0, "rad")
     arrived: float = number(0.01, 0.3, "rad")
     timeout: float = number(0.2, 20.0, "s")
+    blind: float = number(0.0, 2.0, "s")
     catch_up: float = number(0.1, 3.0, "rad/s")
     found: float = number(0.02, 0.5, "rad")
     open_tilt: float = number(0.02, 0.6, "rad")
