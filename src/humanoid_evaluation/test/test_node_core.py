@@ -139,13 +139,15 @@ def test_the_odometry_for_others_has_height_attitude_and_velocity_in_a_walk_a_cr
     assert np.max(worst, axis=0)[1] < 0.03, "of the attitude, as it gets up and where the engine takes over"
 
 
-def test_it_walks_with_servos_half_as_stiff_as_long_as_the_engine_knows():
+def test_it_walks_with_servos_a_third_as_stiff_because_the_engine_knows():
     robot = Robot(seed=312)
     for joint in robot.simulator.joint_names:
-        robot.simulator.set_gains(joint, 0.5 * robot.simulator.gains(joint).p)
+        robot.simulator.set_gains(joint, 0.35 * robot.simulator.gains(joint).p)
     robot.core.engine.set_stiffness(robot.simulator.stiffness)
-    robot.core.command_twist([0.1, 0.0, 0.0])
-    while robot.time < 5.0:
+    tilt = 0.0
+    while robot.time < 4.0:
+        robot.core.command_twist([0.15 if robot.time > 1.0 else 0.0, 0.0, 0.0])
         robot.tick()
-    assert not robot.core.has_fallen
-    assert robot.state.p_world_base[0] > 0.35
+        tilt = max(tilt, *np.abs(robot.core.engine.base_pose[3:5]))
+    # by the stiffness of the profile it is 0.21 m and 0.08 rad, and soon a fall
+    assert robot.state.p_world_base[0] > 0.26 and tilt < 0.05
