@@ -16,6 +16,7 @@ from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import add_workers, map_jobs, pool_of
+from shellbot_evaluation.report_files import write_runs
 from shellbot_evaluation.reports import write_json
 from shellbot_evaluation.tables import markdown_table
 from shellbot_simulator.core.config import ENGINES
@@ -74,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--cycles", type=int, default=6, help="cycles that count, after two (default 6)")
     p.add_argument("--timestep", type=float, default=TIMESTEPS[0], help="of the physics, s (default 0.002)")
     p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary there")
+    p.add_argument("--out", type=Path, metavar="DIR", help="report there: CSV, JSON, Markdown and one HTML page")
     add_workers(p)
     add_seeds(p, "3", "a run of each case")
     return p
@@ -86,6 +88,8 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if options.out and options.json is None:
+        options.json = options.out / f"snake_{options.experiment}.json"
     setups = [
         Setup(options.modules, options.servo, friction, seed, options.timestep, options.simulator)
         for friction in options.friction
@@ -102,7 +106,8 @@ def _run(options: argparse.Namespace) -> int:
     with _journal(options, kind) as journal:
         found = map_jobs(function, jobs, options.jobs, pool_of(options.scheduler), journal)
         rows = [row for each in found for row in each]
-        _report(options, [asdict(row) for row in rows], type(rows[0]).summary(rows))
+        summary = type(rows[0]).summary(rows)
+        _report(options, [asdict(row) for row in rows], summary, markdown_table([summary]))
     return 1 if any(getattr(row, "tipped", False) for row in rows) else 0
 
 
@@ -125,9 +130,8 @@ def _gaits(options: argparse.Namespace, setups: Sequence[Setup]) -> int:
         for run in runs:
             groups.setdefault((run.gait, run.direction, run.friction), []).append(run)
         rows = [{"gait": g, "direction": d, "friction": mu, **summarise(each)} for (g, d, mu), each in groups.items()]
-        say(markdown_table(rows, COLUMNS, DIGITS))
         summary = rows[0] if len(rows) == 1 else {"cases": rows, "tipped": sum(row["tipped"] for row in rows)}
-        _report(options, [asdict(run) for run in runs], summary, is_shown=False)
+        _report(options, [asdict(run) for run in runs], summary, markdown_table(rows, COLUMNS, DIGITS))
     return 1 if any(run.tipped for run in runs) else 0
 
 
@@ -145,15 +149,19 @@ def _journal(options: argparse.Namespace, kind: Any) -> ContextManager[Optional[
     )
 
 
-def _report(
-    options: argparse.Namespace, runs: Sequence[Dict[str, Any]], summary: Dict[str, Any], is_shown: bool = True
-) -> None:
-    if is_shown:
-        say(markdown_table([summary]))
+def _report(options: argparse.Namespace, runs: Sequence[Dict[str, Any]], summary: Dict[str, Any], text: str) -> None:
+    say(text)
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         write_json(options.json, {"experiment": options.experiment, "runs": runs, "summary": summary})
         say(f"written: {options.json}")
+    if options.out:
+        label = "{gait} {direction:+d}, friction {friction:g}"
+        rows = [{**run, "label": label.format(**run)} if "gait" in run else run for run in runs]
+        columns = {key: COLUMNS.get(key, key) for key in runs[0] if key not in ("gait", "direction")}
+        name = f"snake_{options.experiment}"
+        page = write_runs(options.out, name, text, rows, columns, DIGITS, {"summary": summary})
+        say(f"every run, as table and plot: {page}")
 
 
 if __name__ == "__main__":
