@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sensor_msgs.msg import JointState
 
 from shellbot_chain.planar import PlanarPath
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.same_commands import Case, Track, chain_tracks, compare, joint_difference_deg, table
+from shellbot_evaluation.same_commands_node import power_of
 
 CASE = Case("0.15 m/s for 1 s", 1.0, x=0.15)
 
@@ -37,8 +41,18 @@ def test_a_robot_that_stays_is_said():
 
 
 def test_the_chain_equals_itself():
-    names, tracks = chain_tracks([CASE], seed=3)
+    names, mass, tracks = chain_tracks([CASE], seed=3)
     assert len(names) == tracks[0].q.shape[1] == 36
-    (row,) = compare([CASE], tracks, tracks)
+    (row,) = compare([CASE], tracks, tracks, mass)
+    assert row["running_cost"] == row["chain_cost"] and 1.0 < row["chain_cost"] < 10.0
     assert row["rms_deg"] == 0.0
     assert "0.15 m/s for 1 s" in table([row])
+
+
+def test_the_cost_over_ros_is_the_work_of_the_joints_over_weight_and_way():
+    message = JointState(name=["a", "b"], velocity=[2.0, -1.0], effort=[3.0, 4.0])
+    assert power_of(message) == 10.0
+    assert power_of(JointState(name=["a", "b"], velocity=[2.0, -1.0])) is None
+    walk = replace(track(), power=np.full(400, 9.81))
+    assert walk.cost(2.0) == pytest.approx(0.5 * 3.99 / 0.399)
+    assert np.isnan(track().cost(2.0))

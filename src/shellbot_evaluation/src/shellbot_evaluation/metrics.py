@@ -241,7 +241,12 @@ def cost_of_work(work_j: float, mass_kg: float, distance_m: float) -> float:
 
 def path_length(trace: Trace) -> float:
     """Return the length of the true path of the body, m, without its sway within a step."""
-    return float(np.sum(np.linalg.norm(np.diff(_slow(trace.p_world_base[:, :2]), axis=0), axis=1)))
+    return xy_length(trace.p_world_base[:, :2])
+
+
+def xy_length(xy: np.ndarray) -> float:
+    """Return the length of a path (m, 2) of one place a tick, m, as `path_length`."""
+    return float(np.sum(np.linalg.norm(np.diff(_slow(xy), axis=0), axis=1)))
 
 
 def _slow(p: np.ndarray, every: int = 25) -> np.ndarray:

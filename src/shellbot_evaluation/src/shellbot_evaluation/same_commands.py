@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from shellbot_chain.planar import PlanarPath, interpolated
 from shellbot_client import Shellbot
 
 from .errors import EvaluationError
+from .metrics import cost_of_work, mechanical_power, xy_length
 from .tables import markdown_table
 
 STEP = 0.02  # s between compared joints
@@ -45,11 +46,19 @@ class Track:
     t: np.ndarray  #: (m,) s
     q: np.ndarray  #: (m, n) Measured joints, rad
     path: PlanarPath  #: Ground truth
+    power: Optional[np.ndarray] = None  #: (m,) Sum of |torque x speed| over the joints, W; None: not measured
 
     def moved(self) -> Tuple[float, float, float]:
         """Return the displacement in the axes of the start, m, and the turn, deg."""
         ahead, left = self.path.in_start_axes()[-1]
         return float(ahead), float(left), float(np.degrees(self.path.yaw[-1] - self.path.yaw[0]))
+
+    def cost(self, mass_kg: float) -> float:
+        """Return the mechanical cost of transport of a robot of mass_kg, NaN if it goes nowhere or has no efforts."""
+        if self.power is None:
+            return math.nan
+        work_j = float(np.sum(0.5 * (self.power[1:] + self.power[:-1]) * np.diff(self.t)))
+        return cost_of_work(work_j, mass_kg, xy_length(self.path.xy))
 
     def onset(self) -> float:
         """Return when the motion begins, s.
@@ -65,8 +74,8 @@ class Track:
         return float(self.t[began.argmax()])
 
 
-def chain_tracks(cases: Sequence[Case], seed: int) -> Tuple[Tuple[str, ...], List[Track]]:
-    """Return the joints' names, and the cases one after the other in this process, on the embedded simulator."""
+def chain_tracks(cases: Sequence[Case], seed: int) -> Tuple[Tuple[str, ...], float, List[Track]]:
+    """Return the joints' names, the mass, kg, and the cases one after the other in this process, embedded simulator."""
     marks = []
     with Shellbot.simulated(seed=seed) as robot:
         robot.go_to("hexapod")
@@ -76,12 +85,12 @@ def chain_tracks(cases: Sequence[Case], seed: int) -> Tuple[Tuple[str, ...], Lis
             robot.drive(case.seconds, x=case.x, deg_s=case.deg_s)
             robot.wait(REST)
             marks.append((begin, robot.chain.time))
-        trace = robot.chain.trace()
+        trace, mass = robot.chain.trace(), robot.chain.simulator.mass
     tracks = []
     for begin, end in marks:
         part = trace.window(begin, end)
-        tracks.append(Track(part.t, part.joint_position, part.truth_path))
-    return trace.joint_names, tracks
+        tracks.append(Track(part.t, part.joint_position, part.truth_path, mechanical_power(part)))
+    return trace.joint_names, mass, tracks
 
 
 def joint_difference_deg(a: Track, b: Track, seconds: float) -> float:
@@ -96,14 +105,17 @@ def joint_difference_deg(a: Track, b: Track, seconds: float) -> float:
     return math.degrees(math.sqrt(min(float(np.mean(d * d)) for d in differences)))
 
 
-def compare(cases: Sequence[Case], ours: Sequence[Track], theirs: Sequence[Track]) -> List[Dict[str, object]]:
-    """Return a row for each case: what both moved by, and the difference of their joints."""
+def compare(
+    cases: Sequence[Case], ours: Sequence[Track], theirs: Sequence[Track], mass_kg: float
+) -> List[Dict[str, object]]:
+    """Return a row for each case: what both moved by and spent, and the difference of their joints."""
     rows: List[Dict[str, object]] = []
     for case, a, b in zip(cases, ours, theirs):
         row: Dict[str, object] = {"command": case.name}
         for name, track in (("running", b), ("chain", a)):
             ahead, left, turned = track.moved()
             row[name] = f"{ahead:.2f} m ahead, {left:.2f} m left, {turned:.1f}°"
+            row[f"{name}_cost"] = track.cost(mass_kg)
         row["rms_deg"] = joint_difference_deg(a, b, case.seconds)
         rows.append(row)
     return rows
@@ -116,5 +128,7 @@ def table(rows: Sequence[Dict[str, object]]) -> str:
         "running": "robot over ROS",
         "chain": "embedded simulator in one process",
         "rms_deg": "joints, RMS of the difference / deg",
+        "running_cost": "cost of transport over ROS",
+        "chain_cost": "in one process",
     }
-    return markdown_table(rows, heads, {"rms_deg": 2})
+    return markdown_table(rows, heads, dict.fromkeys(("rms_deg", "running_cost", "chain_cost"), 2))

@@ -28,7 +28,7 @@ class Listener:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._joints: List[Tuple[float, Tuple[float, ...]]] = []
+        self._joints: List[Tuple[float, Tuple[float, ...], Optional[float]]] = []
         self._poses: List[Tuple[float, ...]] = []
         self.names: Tuple[str, ...] = ()
         rospy.Subscriber("joint_states", JointState, self._on_joints, queue_size=1000, tcp_nodelay=True)
@@ -37,7 +37,7 @@ class Listener:
     def _on_joints(self, message: JointState) -> None:
         with self._lock:
             self.names = tuple(message.name)
-            self._joints.append((message.header.stamp.to_sec(), tuple(message.position)))
+            self._joints.append((message.header.stamp.to_sec(), tuple(message.position), power_of(message)))
 
     def _on_pose(self, message: Odometry) -> None:
         p, q = message.pose.pose.position, message.pose.pose.orientation
@@ -65,9 +65,19 @@ class Listener:
                 f"{lacks}; start a simulator with the same robot, such as scripts/sim simulator:=gazebo"
             )
         order = [own.index(name) for name in names]
-        q = np.array([position for _, position in joints])[:, order]
+        q = np.array([position for _, position, _ in joints])[:, order]
+        powers = [power for _, _, power in joints if power is not None]
+        power = np.array(powers) if len(powers) == len(joints) else None
         yaw = np.unwrap(yaw_from_quaternion(poses[:, 3:]))
-        return Track(np.array([t for t, _ in joints]), q, PlanarPath(poses[:, 0], poses[:, 1:3], yaw))
+        path = PlanarPath(poses[:, 0], poses[:, 1:3], yaw)
+        return Track(np.array([t for t, _, _ in joints]), q, path, power)
+
+
+def power_of(message: JointState) -> Optional[float]:
+    """Return the mechanical power of joint_states, W; None if they have no speed or no effort."""
+    if not len(message.velocity) == len(message.effort) == len(message.name):
+        return None
+    return float(np.sum(np.abs(np.multiply(message.effort, message.velocity))))
 
 
 def running_tracks(cases: Sequence[Case], names: Sequence[str]) -> List[Track]:
@@ -92,8 +102,8 @@ def main(argv: Optional[List[str]] = None) -> int:
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table between the markers `same` of a page")
     arguments = parser.parse_args(argv)
     try:
-        names, ours = chain_tracks(CASES, arguments.seed)
-        text = table(compare(CASES, ours, running_tracks(CASES, names)))
+        names, mass, ours = chain_tracks(CASES, arguments.seed)
+        text = table(compare(CASES, ours, running_tracks(CASES, names), mass))
         sys.stdout.write(text + "\n")
         if arguments.write:
             write_between_markers(arguments.write, "same", text)

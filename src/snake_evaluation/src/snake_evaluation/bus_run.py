@@ -80,6 +80,7 @@ def bus_table(modules: Sequence[int], gaits: Sequence[str], setup: Setup, cycles
                     "on the bus": _steps(case.bus),
                     "simulator's servos": _steps(case.direct),
                     "odometry off, %": "{:.1f}, {:.1f}".format(*errors),
+                    "cost of transport": f"{case.bus.cost_of_transport:.2f}, {case.direct.cost_of_transport:.2f}",
                     "reads of a servo, Hz": f"{case.feedback_hz:.0f}",
                     "announced": case.announced,
                 }

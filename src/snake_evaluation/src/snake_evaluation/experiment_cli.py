@@ -17,6 +17,7 @@ from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import add_workers, map_jobs, pool_of
+from shellbot_evaluation.report_files import write_runs
 from shellbot_evaluation.reports import write_json
 from shellbot_evaluation.tables import markdown_table, write_between_markers
 from shellbot_simulator.core.config import ENGINES
@@ -86,6 +87,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--write", type=Path, metavar="PAGE", help="gait: put a table between the markers snake-modules of a page"
     )
+    p.add_argument("--out", type=Path, metavar="DIR", help="report there: CSV, JSON, Markdown and one HTML page")
     add_files(p)
     add_workers(p)
     add_seeds(p, "3", "a run of each case")
@@ -110,6 +112,8 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if options.out and options.json is None:
+        options.json = options.out / f"snake_{options.experiment}.json"
     files = (options.variables, options.gaits, options.maps)
     setups = [
         Setup(modules, options.servo, friction, seed, options.timestep, options.simulator, *files)
@@ -132,7 +136,8 @@ def _run(options: argparse.Namespace) -> int:
     with _journal(options, kind, setups[0].digest) as journal:
         found = map_jobs(function, jobs, options.jobs, pool_of(options.scheduler), journal)
         rows = [row for each in found for row in each]
-        _report(options, [asdict(row) for row in rows], type(rows[0]).summary(rows))
+        summary = type(rows[0]).summary(rows)
+        _report(options, [asdict(row) for row in rows], summary, markdown_table([summary]))
     return 1 if any(getattr(row, "tipped", False) for row in rows) else 0
 
 
@@ -174,9 +179,8 @@ def _gaits(options: argparse.Namespace, setups: Sequence[Setup]) -> int:
             groups.setdefault((run.gait, run.direction, run.modules, run.friction), []).append(run)
         keys = ("gait", "direction", "modules", "friction")
         rows = [{**dict(zip(keys, group)), **summarise(each)} for group, each in groups.items()]
-        say(markdown_table(rows, COLUMNS, DIGITS))
         summary = rows[0] if len(rows) == 1 else {"cases": rows, "tipped": sum(row["tipped"] for row in rows)}
-        _report(options, [asdict(run) for run in runs], summary, is_shown=False)
+        _report(options, [asdict(run) for run in runs], summary, markdown_table(rows, COLUMNS, DIGITS))
         if options.write:
             columns = {key: title for key, title in COLUMNS.items() if key in WRITTEN}
             write_between_markers(options.write, "snake-modules", markdown_table(rows, columns, DIGITS))
@@ -205,15 +209,19 @@ def _journal(options: argparse.Namespace, kind: Any, digest: str) -> ContextMana
     )
 
 
-def _report(
-    options: argparse.Namespace, runs: Sequence[Dict[str, Any]], summary: Dict[str, Any], is_shown: bool = True
-) -> None:
-    if is_shown:
-        say(markdown_table([summary]))
+def _report(options: argparse.Namespace, runs: Sequence[Dict[str, Any]], summary: Dict[str, Any], text: str) -> None:
+    say(text)
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         write_json(options.json, {"experiment": options.experiment, "runs": runs, "summary": summary})
         say(f"written: {options.json}")
+    if options.out:
+        label = "{gait} {direction:+d}, {modules} modules, friction {friction:g}"
+        rows = [{**run, "label": label.format(**run)} if "gait" in run else run for run in runs]
+        columns = {key: COLUMNS.get(key, key) for key in runs[0] if key not in ("gait", "direction")}
+        name = f"snake_{options.experiment}"
+        page = write_runs(options.out, name, text, rows, columns, DIGITS, {"summary": summary})
+        say(f"every run, as table and plot: {page}")
 
 
 if __name__ == "__main__":
