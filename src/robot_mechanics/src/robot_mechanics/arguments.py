@@ -36,7 +36,7 @@ def gains(values: ArrayLike, n: int, name: str) -> np.ndarray:
     ShapeError, InvalidConfigError
         If they are neither, or one is below 0.
     """
-    array = vector([values] * n if isinstance(values, numbers.Real) else values, n, name)  # type: ignore[list-item]
+    array = vector([values] * n if isinstance(values, numbers.Real) else values, n, name)
     if array.min(initial=0.0) < 0.0:
         raise InvalidConfigError(f"{name} is {values!r}; expected numbers from 0: one, or {n}")
     return array
@@ -44,7 +44,7 @@ def gains(values: ArrayLike, n: int, name: str) -> np.ndarray:
 
 def from_zero(value: object, name: str) -> float:
     """Return a finite number from 0; InvalidConfigError if it is none."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 <= value < math.inf:  # also for NaN
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 <= float(value) < math.inf:
         raise InvalidConfigError(f"{name} is {value!r}; expected a finite number from 0")
     return float(value)
 
