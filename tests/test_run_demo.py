@@ -45,6 +45,7 @@ def test_verdict(tmp_path, what, status, words):
         done = subprocess.run(command(what, *arguments), capture_output=True, text=True, timeout=600, check=False)
         assert done.returncode == status
         assert words in done.stderr
+        assert ("results:=FOLDER" in done.stdout) == (arguments != [f"results:={tmp_path}"])
         assert (tmp_path / "summary.json").exists() == (what != "nothing" and arguments == [f"results:={tmp_path}"])
 
 

@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from shellbot_action_manager.body.roll_to import RollTo
 from shellbot_chain.chain import Chain
 from shellbot_chain.planar import tilt_from_quaternion
+from shellbot_common import TICK
 from shellbot_description import named_pose_array
+from shellbot_simulator.core.obstacles import Obstacle
 
 LIMIT_S = 60.0  # of simulated time that anything may take
 CLOSED = named_pose_array("closed", "simulation")
@@ -77,6 +80,15 @@ def ball():
     chain.reset(pose="closed")
     chain.run(1.0)
     assert chain.mode == "shell"
+    return chain
+
+
+@simulated_once
+def lying():
+    """A ball on its side."""
+    chain = ball()
+    chain.reset(pose="closed", attitude=Rotation.from_rotvec([1.5, 0.0, 0.0]).as_quat())
+    chain.run(1.0)
     return chain
 
 
@@ -153,7 +165,10 @@ def test_a_robot_that_is_flipped_while_it_walks_recovers():
     assert tilt(chain) < 6.0
 
 
-@pytest.mark.parametrize("words", ["legs 1, 3, 5 step inwards", "fan inwards, 2 of 4"])
+@pytest.mark.parametrize(
+    "words",
+    ["legs 1, 3, 5 step inwards", "lowering the upper shells", "fan inwards, 2 of 4", "shutting the lower gores"],
+)
 def test_a_push_while_it_closes_leaves_a_robot_that_can_be_resumed(words):
     chain = closing()
     until(chain, text_has(chain, words))
@@ -173,6 +188,17 @@ def test_a_push_while_it_opens_leaves_a_robot_that_can_be_resumed(words):
     chain.simulator.push((40.0, 0.0, 0.0), 0.2)
     until(chain, settled(chain, "stand", "shell", "halfway"), 90.0)
     chain.run(2.0)
+    if chain.mode != "stand":
+        resumes(chain)
+
+
+@pytest.mark.parametrize("words", ["run_up", "catch"])
+def test_a_push_while_it_rolls_upright_is_overcome(words):
+    chain = lying()
+    assert chain.request_mode("stand")[0]
+    until(chain, text_has(chain, words))
+    chain.simulator.push((0.0, 40.0, 0.0), 0.2)
+    until(chain, settled(chain, "stand", "shell", "halfway"), 90.0)
     if chain.mode != "stand":
         resumes(chain)
 
@@ -237,6 +263,23 @@ def test_a_joint_that_fails_while_rolling_leaves_a_ball_that_brakes(joint, fault
     if chain.mode != "stand":
         # the one that failed, or one that it hinders
         assert " behind while " in chain.output.mode.text or "lies tilted" in chain.output.mode.text
+
+
+def test_a_ball_rolls_around_an_obstacle_without_touching_it():
+    chain = ball()
+    post = Obstacle("post", "cylinder", (0.15, 0.4), (1.0, 0.0, 0.2))
+    chain.simulator.spawn_obstacle(post)
+    nearest = np.inf
+    # by the robot's own odometry, around a post that stands on the straight line to the last point
+    for place in ((1.0, 0.75), (2.0, 0.0)):
+        to, end = RollTo(np.array(place)), chain.time + 20.0
+        while not to.arrived:
+            chain.command_twist((*to.twist(TICK, chain.odom, chain.estimate.twist[:2]), 0.0))
+            chain.tick()
+            nearest = min(nearest, np.hypot(*(chain.state.p_world_base[:2] - post.position[:2])))
+            assert chain.time < end, f"at {chain.odom}"
+    assert nearest > 0.15 + 0.2, "the ball opens its gores beyond its radius of 0.16 m"
+    assert chain.state.p_world_base[:2] == pytest.approx((2.0, 0.0), abs=0.15)
 
 
 def test_a_servo_without_torque_while_it_closes_is_named():
@@ -305,9 +348,7 @@ def test_an_imu_that_stops_on_the_pole_ends_makes_it_back_out_and_hold(mode, wor
 
 @pytest.mark.parametrize("words", ["run_up", "catch"])
 def test_an_imu_that_stops_while_it_rolls_upright_leaves_a_shut_ball(words):
-    chain = ball()
-    chain.reset(pose="closed", attitude=Rotation.from_rotvec([1.5, 0.0, 0.0]).as_quat())
-    chain.run(1.0)
+    chain = lying()
     assert chain.request_mode("stand")[0]
     until(chain, text_has(chain, words))
     back = blind(chain)
@@ -362,9 +403,7 @@ def test_an_emergency_stop_while_rolling_is_rearmed_without_a_jump():
 
 @pytest.mark.parametrize("words", ["run_up", "catch"])
 def test_requests_while_it_rolls_upright(words):
-    chain = ball()
-    chain.reset(pose="closed", attitude=Rotation.from_rotvec([1.5, 0.0, 0.0]).as_quat())
-    chain.run(1.0)
+    chain = lying()
     assert chain.request_mode("stand")[0]
     until(chain, text_has(chain, words))
     assert chain.request_mode("stand")[1].endswith("or on the way there")

@@ -99,6 +99,8 @@ def test_parameters_are_read_by_name_with_their_defaults(tmp_path):
     assert params.phases()[1].amount == 2.0
     assert params.results_folder() == tmp_path / "a" / "b" and (tmp_path / "a" / "b").is_dir()
     assert DemoParams().results_folder() is None
+    assert DemoParams(plan="mission", results="x").films()
+    assert not DemoParams(plan="mission").films() and not DemoParams(results="x").films()
     (tmp_path / "file").write_text("")
     with pytest.raises(DefinitionError, match="cannot make the results folder"):
         DemoParams(results=str(tmp_path / "file" / "x")).results_folder()

@@ -20,6 +20,7 @@ from shellbot_evaluation.demo_params import DemoParams
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.experiment_cli import main as experiment
 from shellbot_evaluation.mission_experiment import conditions
+from shellbot_evaluation.mission_film import SIZE, Reel
 from shellbot_evaluation.parts import score_parts
 from shellbot_evaluation.pictures import save_gif, save_mp4
 from shellbot_evaluation.plans import MissionPlan
@@ -169,6 +170,27 @@ def test_a_film_is_an_animated_gif_with_a_caption_below_each_picture(tmp_path):
     assert all((now[45:, 50:] == 255).all() for now in shown), "and so is what did not"
     with pytest.raises(EvaluationError, match="no pictures for a film"):
         save_gif(tmp_path / "none.gif", [], 0.1)
+
+
+@pytest.mark.parametrize("size", [SIZE, (640, 480)])
+def test_a_film_of_the_mission_shows_rolling_more_slowly_and_the_middle_of_any_camera(tmp_path, size):
+    walk_out, _, rolls = MissionPlan().phases()[1:4]
+    reel, picture = Reel(), np.zeros((size[1], size[0], 3), np.uint8)
+    picture[:, size[0] // 2 - 20 : size[0] // 2 + 20] = 255
+    taken = []
+    for tick in range(200):
+        t, phase = 5.0 + 0.01 * tick, walk_out if tick < 100 else rolls
+        if reel.due(t):
+            taken.append(tick)
+            reel.add(t, 5.0, phase, "", picture)
+    assert taken == [0, 40, 80, 120, 140, 160, 180]
+    reel.save(tmp_path / "film.gif")
+    with Image.open(tmp_path / "film.gif") as film:
+        assert film.n_frames == reel.count == len(taken)
+        assert film.size[0] == 360 and film.size[1] in (299, 300)
+        shown = np.asarray(film.convert("L"))[:281]
+    assert shown[:, 170:190].min() > 200
+    assert shown[:, :145].max() < 50 and shown[:, 215:].max() < 50
 
 
 @pytest.mark.parametrize("fails", [True, False])

@@ -59,14 +59,34 @@ def test_the_table_has_a_line_a_value_and_the_picture_is_drawn(tmp_path, monkeyp
         == 1
     )  # not all reached
     said = capsys.readouterr().out
-    lines = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")] for line in said.splitlines()[2:16]}
+    lines = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")] for line in said.splitlines()[2:20]}
     assert lines["as adopted"][2:5] == ["2 of 2", "2 of 2", "21.0"]
     assert lines["as adopted"][-2] == "2.5"  # the median over the seeds
     assert lines["stall torque 60 %"][2:5] == ["0 of 2", "0 of 2", "–"]
-    assert "Closed, opened and righted itself: 24 of 28 runs." in said
-    assert len(json.loads(file.read_text())["runs"]) == 28
+    assert "Closed, opened and righted itself: 32 of 36 runs." in said
+    assert len(json.loads(file.read_text())["runs"]) == 36
     with Image.open(picture) as image:
         assert image.size[0] > 1000
+
+
+def test_some_parameters_can_be_swept_alone(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sweep_cli, "SWEEP", dataclasses.replace(sweep_cli.SWEEP, execute=row))
+    page = tmp_path / "page.md"
+    page.write_text("<!-- begin: sweep_only -->\n<!-- end: sweep_only -->\n", encoding="utf-8")
+    given = ["sweep", "--seeds", "2", "--only", "slope", "foot frame", "--out", str(tmp_path), "--write", str(page)]
+    assert experiment(given) == 0
+    capsys.readouterr()
+    table = page.read_text(encoding="utf-8")
+    assert [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("|")][2:] == [
+        "slope 8 steps",
+        "slope 32 steps",
+        "foot frame 2.08 mm",
+        "foot frame 4.08 mm",
+    ]
+    assert "--only slope 'foot frame'" in table
+    with pytest.raises(SystemExit):
+        experiment(["sweep", "--only", "torque"])
+    assert "choose from" in capsys.readouterr().err
 
 
 def test_a_weak_servo_counts_as_clamped_at_its_own_limit():

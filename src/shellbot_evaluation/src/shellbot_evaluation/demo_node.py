@@ -36,6 +36,7 @@ from .camera_node import CameraNode
 from .demo_params import DemoParams, launch_start_time
 from .end_launch_node import end_launch
 from .errors import EvaluationError
+from .mission_film import Reel
 from .parts import score_parts
 from .pictures import save_all
 from .plots import plot_paths
@@ -68,7 +69,8 @@ class DemoNode:
         is_tour = params.plan == "tour"
         self._names = TOUR if is_tour else tuple(phase.name for phase in params.phases()[1:])
         self._table = summary_table if is_tour else lambda summary: mission_table(summary, self._names)
-        self._camera: Optional[CameraNode] = CameraNode(params.picture_patience_s) if params.pictures else None
+        self._reel = Reel() if params.films() else None
+        self._text = ""  # of the mode
         self._ended = threading.Event()
         self._requests: queue.Queue[str] = queue.Queue()
         self._odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
@@ -82,6 +84,8 @@ class DemoNode:
         self._now, self._wall_end = 0.0, 0.0
         self._cmd_vel = Publisher("cmd_vel", Twist, queue_size=1)
         self._pose = Publisher("body_pose", Pose, queue_size=1)
+        film = None if self._reel is None else self._on_film
+        self._camera = CameraNode(params.picture_patience_s, film) if params.pictures else None
         threading.Thread(target=self._serve_requests, daemon=True).start()
         rospy.Subscriber("walkspace", Walkspace, self._on_walkspace, queue_size=1)
         rospy.Subscriber("mode", Mode, self._on_mode, queue_size=10)
@@ -166,6 +170,9 @@ class DemoNode:
         if folder is None:
             return []
         paths = list(save_all(folder, camera.pictures)) if camera is not None else []
+        if self._reel is not None and self._reel.count:
+            paths.append(folder / "film.gif")
+            self._reel.save(paths[-1])
         if len(self._mission.records) > 1 and len(self._true_rows) > 1 and len(self._own_rows) > 1:
             truth, own = self._paths()
             last = self._mission.records[-1].t_end
@@ -180,7 +187,12 @@ class DemoNode:
         return [path.name for path in paths]
 
     def _on_mode(self, message: Mode) -> None:
-        self._mode = (message.name, message.target, message.step)
+        self._mode, self._text = (message.name, message.target, message.step), message.text
+
+    def _on_film(self, t: float, picture: np.ndarray) -> None:
+        phase, records = self._mission.phase, self._mission.records
+        if self._reel is not None and phase is not None and records and self._reel.due(t):  # from when it stands
+            self._reel.add(t, records[0].t_end, phase, self._text, picture)
 
     def _on_walkspace(self, message: Walkspace) -> None:
         self._acceleration = greatest_acceleration(message)

@@ -28,10 +28,10 @@ class DemoParams(DemoPlan):
     plan: str = "tour"  #: tour, or mission: walk, close, roll, open, walk
     roll_m: float = number(0.5, 20.0, "m", default=3.0)
     roll_deg: float = number(-180.0, 180.0, "deg", default=0.0)
-    #: Folder for summary.json and pictures, made if missing; empty: only the table is printed. A relative path counts
-    #: from where the launch was started.
+    #: Folder for summary.json, pictures and film, made if missing; empty: only the table is printed. A relative path
+    #: counts from where the launch was started.
     results: str = ""
-    pictures: bool = True  #: Whether to take pictures from camera/image_raw
+    pictures: bool = True  #: Whether to take pictures, and of the mission a film, from camera/image_raw
     #: Start of the launch, seconds since the epoch; 0: found from the process table
     start_time: float = number(0.0, math.inf, default=0.0)
     #: Wall seconds after which the demo gives up, whatever the phases' own limits in simulated time
@@ -48,6 +48,10 @@ class DemoParams(DemoPlan):
         if self.plan == "tour":
             return super().phases()
         return MissionPlan(roll_m=self.roll_m, roll_deg=self.roll_deg, speed_m_s=self.speed_m_s).phases()
+
+    def films(self) -> bool:
+        """Return whether a film is taken: of the mission, where there is a folder for it."""
+        return self.plan == "mission" and self.pictures and bool(self.results)
 
     @staticmethod
     def read(get: Callable[[str, Any], Any]) -> DemoParams:

@@ -44,7 +44,7 @@ PROGRAMS = {
     "right": ("rolling_cli", "run_right"),
     "course": ("mission_cli", "course"),
     "mission": ("mission_cli", "main"),
-    "sweep": ("sweep_cli", "SWEEP.main"),
+    "sweep": ("sweep_cli", "main"),
     "transport": ("transport_experiment", "TRANSPORT.main"),
     "energy": ("energy_experiment", "ENERGY.main"),
     "gaits": ("gaits_experiment", "GAITS.main"),

@@ -153,10 +153,17 @@ def find_ffmpeg(path: Path) -> str:
     return program
 
 
-def _tile(caption: str, picture: np.ndarray, width: int) -> Image.Image:
+def scaled(picture: np.ndarray, width: int) -> np.ndarray:
+    """Return a (height, width, 3) uint8 picture with another width and the same proportions."""
     height = max(1, round(picture.shape[0] * width / picture.shape[1]))
+    return np.asarray(Image.fromarray(np.ascontiguousarray(picture, dtype=np.uint8)).resize((width, height)))
+
+
+def _tile(caption: str, picture: np.ndarray, width: int) -> Image.Image:
+    small = scaled(picture, width)
+    height = small.shape[0]
     tile = Image.new("RGB", (width, height + CAPTION_HEIGHT), "white")
-    tile.paste(Image.fromarray(np.ascontiguousarray(picture, dtype=np.uint8)).resize((width, height)), (0, 0))
+    tile.paste(Image.fromarray(small), (0, 0))
     ImageDraw.Draw(tile).text((MARGIN, height + 3), caption, fill="black")
     return tile
 

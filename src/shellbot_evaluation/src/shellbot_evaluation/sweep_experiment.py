@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Tuple
+from typing import Any, Container, Dict, List, Mapping, Tuple
 
 import numpy as np
 
@@ -48,6 +48,12 @@ PARAMETERS: Mapping[str, Parameter] = {
     "friction": Parameter("friction", (0.3, 0.5, 0.8, 1.0), 0.8, "friction"),
     "mass": Parameter("mass / %", (85.0, 100.0, 115.0), 100.0, "mass_scale", 0.01),
     "latency": Parameter("latency of commands / ms", (0.0, 20.0, 40.0, 60.0), 0.0, "command_latency", 1e-3 / TICK),
+    "slope": Parameter(
+        "slope of the servos / steps (8: twice as stiff)", (8.0, 16.0, 32.0), 16.0, "servos.compliance_slope_steps"
+    ),
+    "foot frame": Parameter(
+        "foot frame's sphere centre / mm", (2.082058, 3.082058, 4.082058), 3.082058, "geometry.lower.sphere_x_mm"
+    ),
 }
 
 
@@ -64,19 +70,19 @@ class Case:
         """Name of the line of the table."""
         if not self.parameter:
             return "as adopted"
-        unit = PARAMETERS[self.parameter].heading.partition(" / ")[2]
+        unit = PARAMETERS[self.parameter].heading.partition(" / ")[2].partition(" (")[0]
         return f"{self.parameter} {self.value:.3g} {unit}".strip()
 
 
-def conditions(seed: int) -> List[Case]:
-    """Return the cases of a seed: the adopted robot once, and every other value of every parameter."""
+def conditions(seed: int, only: Container[str] = ()) -> List[Case]:
+    """Return the cases of a seed: the adopted robot once, and every other value of every parameter, or `only` some."""
     varied = [
         Case(seed, name, value)
         for name, parameter in PARAMETERS.items()
         for value in parameter.values
-        if value != parameter.adopted
+        if value != parameter.adopted and (not only or name in only)
     ]
-    return [Case(seed), *varied]
+    return varied if only else [Case(seed), *varied]
 
 
 def execute(case: Case) -> Dict[str, Any]:
