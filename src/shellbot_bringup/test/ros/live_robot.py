@@ -149,6 +149,25 @@ class LiveRobot:
             self.cmd_vel.publish(twist)
             rospy.sleep(0.05)
 
+    def drive_until(self, is_far, seconds, vx=0.0, vy=0.0, wz=0.0, tries=10):
+        """Drive, anew where a pause of this process ended the command too early; return how far it came the last time.
+
+        ``is_far`` is of the displacement in the start's own frame and the turn, which are returned.
+        """
+        for _ in range(tries):
+            start = self.pose()
+            self.drive(seconds, vx, vy, wz)
+            self.settle()
+            moved = self.moved_since(start)
+            if is_far(*moved):
+                break
+        return moved
+
+    def settle(self):
+        self.stop()
+        self.wait_for(lambda: self.in_mode("hexapod") and not self.mode.step, 60, "stand still")
+        rospy.sleep(0.3)
+
     def stop(self):
         self.cmd_vel.publish(Twist())
 

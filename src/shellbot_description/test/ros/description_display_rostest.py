@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 
 from shellbot_description import driven_joint_names, named_pose, pose
 
-WAIT = 30.0  # s, wall clock
+WAIT = 120.0  # s, wall clock
 
 
 class DisplayTest(unittest.TestCase):

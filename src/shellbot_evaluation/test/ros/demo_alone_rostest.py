@@ -21,7 +21,7 @@ def run_demo(*arguments):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=60,
+        timeout=200,
         check=False,
     )
     return done.returncode, done.stdout
