@@ -148,12 +148,12 @@ def _gaits(options: argparse.Namespace, setups: Sequence[Setup]) -> int:
     )
     unknown = [name for name in names if name not in table]
     if unknown or not names:
-        found = (
+        wrong = (
             f"gait {unknown[0]!r} does not exist"
             if unknown
             else f"--gait {options.gait[0]} names no row of {options.gaits}"
         )
-        raise EvaluationError(f"{found}; choose from {', '.join(table)}")
+        raise EvaluationError(f"{wrong}; choose from {', '.join(table)}")
     robots = {setup.modules: setup for setup in setups}
     refusals = {(name, n): _refusal(robot, name) for n, robot in robots.items() for name in names}
     cases = [

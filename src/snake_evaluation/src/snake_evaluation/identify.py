@@ -84,10 +84,10 @@ def identify(
     advice = f"narrow what is measured: --family {name}, " + ", ".join(
         f"{option} LOW HIGH within {low:g} to {high:g}" for option, (low, high) in zip(_RANGES, kind.ranges)
     )
-    for inputs in grid:
-        reason = limits.refusal(kind.shape(inputs, setup.modules))
+    for point in grid:
+        reason = limits.refusal(kind.shape(point, setup.modules))
         if reason:
-            raise EvaluationError(f"{name} at amplitude {inputs[0]:.2f} {reason.partition(';')[0]}; {advice}")
+            raise EvaluationError(f"{name} at amplitude {point[0]:.2f} {reason.partition(';')[0]}; {advice}")
     cases = [
         _Case(replace(setup, seed=seed, friction=friction), name, inputs, direction)
         for direction in ((1,) if kind.mirrored else (1, -1))
