@@ -57,7 +57,7 @@ class Reel:
         speed = SLOW if isinstance(phase, Roll) else FAST
         self._due = t + speed * FRAME_S
         caption = text if "upright" in text else phase.name
-        self._frames.append((f"{t - since:4.1f} s  {caption}   ({speed:.0f}x)", _cut(picture)))
+        self._frames.append((f"{t - since:4.1f} s  {caption}   ({speed:.0f}x)", cropped(picture)))
 
     def save(self, path: Path) -> None:
         """Write an animated GIF; raises EvaluationError without frames."""
@@ -86,7 +86,8 @@ def film(path: Path, case: Conditions) -> Dict[str, Any]:
     return row
 
 
-def _cut(picture: np.ndarray) -> np.ndarray:
+def cropped(picture: np.ndarray) -> np.ndarray:
+    """Return what is around the robot in the middle of a (height, width, 3) uint8 picture, `WIDTH` pixels wide."""
     height, width = picture.shape[:2]
     top, bottom, wide = (round(fraction * height) for fraction in CUT)
     left = max(0, (width - wide) // 2)

@@ -23,7 +23,7 @@ from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.core.state import SimState
 
 from .errors import EvaluationError
-from .mission_film import CUT, SIZE
+from .mission_film import SIZE, cropped
 
 CYCLES = 2  # of a gait that are recorded, after as many that are not
 MOVED_DEG = 0.5  # from which on the joints of a kind are worth a plot
@@ -250,7 +250,7 @@ def pictures(
             target = (*state.p_world_base[:2].tolist(), float(first.p_world_base[2]))
             view = View(target, _DISTANCE, yaw_deg + stands_deg + 180.0, _ELEVATION_DEG)
             said = f"  {recording.step_name(i)}" if recording.steps else ""
-            yield f"{times[i]:5.2f} s{said}{faster}", recording.simulator.render(*SIZE, view)[CUT]
+            yield f"{times[i]:5.2f} s{said}{faster}", cropped(recording.simulator.render(*SIZE, view))
     except RenderError as error:
         raise EvaluationError(f"{error}; or give --plots-only, which needs no pictures") from error
     finally:
