@@ -53,7 +53,7 @@ class Started:
         return self
 
     def __exit__(self, *_):
-        for sign, seconds in ((signal.SIGINT, 25), (signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+        for sign, seconds in ((signal.SIGINT, 120), (signal.SIGTERM, 5), (signal.SIGKILL, 5)):
             if self.process.poll() is not None:
                 break
             os.killpg(self.process.pid, sign)
@@ -64,13 +64,14 @@ class Started:
         self.log.close()
 
 
+ROSLAUNCH = ("roslaunch", "--sigint-timeout=90")  # a node may take long to end on a busy machine
 HEADLESS = ("gui:=false", "teleop:=none")
 
 
 class StartTest(unittest.TestCase):
     def test_no_display_comes_up_and_ctrl_c_cleans_up(self):
         port = free_port()
-        with Started("roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", port=port) as sim:
+        with Started(*ROSLAUNCH, "-p", str(port), "shellbot_bringup", "sim.launch", port=port) as sim:
             mode = subprocess.run(
                 ["timeout", "60", "rostopic", "echo", "-n1", "/foot_contacts"],
                 env=dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}"),
@@ -80,7 +81,7 @@ class StartTest(unittest.TestCase):
                 check=False,
             )
             # rostopic comes before the master does: ask again until it is there
-            end = time.monotonic() + 60
+            end = time.monotonic() + 180
             while "position" not in mode.stdout and time.monotonic() < end:
                 mode = subprocess.run(
                     ["timeout", "20", "rostopic", "echo", "-n1", "/foot_contacts"],
@@ -92,7 +93,7 @@ class StartTest(unittest.TestCase):
                 )
             self.assertIn("position", mode.stdout, sim.output()[-4000:])
             os.killpg(sim.process.pid, signal.SIGINT)
-            sim.process.wait(timeout=60)
+            sim.process.wait(timeout=180)
             text = sim.output()
         self.assertNotIn("Traceback", text)
         self.assertNotIn("escalating to SIGTERM", text)
@@ -100,18 +101,18 @@ class StartTest(unittest.TestCase):
     def test_unknown_gait_at_the_start_names_the_choices(self):
         port = free_port()
         with Started(
-            "roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", "gait:=moonwalk", *HEADLESS, port=port
+            *ROSLAUNCH, "-p", str(port), "shellbot_bringup", "sim.launch", "gait:=moonwalk", *HEADLESS, port=port
         ) as sim:
-            text = sim.wait_for("moonwalk", "tripod", seconds=60)
+            text = sim.wait_for("moonwalk", "tripod", seconds=180)
         self.assertNotIn("Traceback", text)
 
     def test_simulator_that_cannot_start_ends_everything_with_advice(self):
         port = free_port()
         with Started(
-            "roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", "rtf:=-1", *HEADLESS, port=port
+            *ROSLAUNCH, "-p", str(port), "shellbot_bringup", "sim.launch", "rtf:=-1", *HEADLESS, port=port
         ) as sim:
-            sim.wait_for("~rtf is -1; give a number from 0 to 1000", seconds=60)
-            sim.process.wait(timeout=60)
+            sim.wait_for("~rtf is -1; give a number from 0 to 1000", seconds=180)
+            sim.process.wait(timeout=180)
 
     def test_unreadable_gaits_file_is_named(self):
         port = free_port()
@@ -119,25 +120,25 @@ class StartTest(unittest.TestCase):
             broken.write("tripod: [this is: no yaml\n")
             broken.flush()
             with Started("roscore", "-p", str(port), port=port) as core:
-                core.wait_for("started core service", seconds=60)
+                core.wait_for("started core service", seconds=180)
                 subprocess.run(
                     ["rosparam", "set", "/action_manager/gaits_file", broken.name],
                     env=dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}"),
                     check=True,
                 )
                 with Started(
-                    "roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", *HEADLESS, port=port
+                    *ROSLAUNCH, "-p", str(port), "shellbot_bringup", "sim.launch", *HEADLESS, port=port
                 ) as sim:
-                    text = sim.wait_for(broken.name, seconds=60)
+                    text = sim.wait_for(broken.name, seconds=180)
         self.assertNotIn("Traceback", text)
 
     def test_nodes_wait_for_a_late_roscore(self):
         port = free_port()
         with Started("rosrun", "shellbot_kinematics", "kinematics_server", port=port) as node:
-            node.wait_for("master", seconds=60)
+            node.wait_for("master", seconds=180)
             self.assertIsNone(node.process.poll(), "the node gave up")
             with Started("roscore", "-p", str(port), port=port):
-                node.wait_for("robot_description", seconds=60)
+                node.wait_for("robot_description", seconds=180)
                 self.assertIsNone(node.process.poll(), "the node gave up")
 
 
