@@ -162,7 +162,7 @@ def test_an_environment_that_cannot_be_made_says_why(tmp_path):
     notes = []
     python, reason = interpreter(Environment("x", "x", ("--no-index", "no-such-package")), tmp_path, notes.append)
     assert python is None and "--no-peers" in reason and notes
-    assert cpp_figures(tmp_path, tmp_path, 0.1, "", "", notes.append)[1].startswith("no C++ figures")
+    assert cpp_figures(tmp_path, tmp_path, "bench", [], notes.append)[1].startswith("no C++ figures")
 
 
 def test_help_and_bad_arguments(capsys):

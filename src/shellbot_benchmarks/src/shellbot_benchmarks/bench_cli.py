@@ -28,7 +28,7 @@ def parser() -> argparse.ArgumentParser:
     workers = kinds.add_parser("workers", parents=[common], help="a batch of experiments with one and two workers")
     workers.add_argument("--rounds", type=int, default=3, help="batches of each (default 3)")
     kinds.add_parser("actions", parents=[common], help="planning and performing the actions of the library")
-    dynamics = kinds.add_parser("dynamics", parents=[common], help="rigid-body dynamics beside Pinocchio from Python")
+    dynamics = kinds.add_parser("dynamics", parents=[common], help="rigid-body dynamics beside Pinocchio")
     dynamics.add_argument("--rounds", type=int, default=20, help="of each case (default 20)")
     dynamics.add_argument("--seconds", type=float, default=0.05, help="of processor time a round (default 0.05)")
     dynamics.add_argument(
@@ -123,8 +123,9 @@ def _dynamics(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]
     from .bench_dynamics import BATCH_GOAL, RATIOS, bench_dynamics
 
     rows, ratios, missing = bench_dynamics(arguments.peers_env.resolve(), arguments.rounds, arguments.seconds)
-    columns = {"case": "case", "ours": "ours / µs", "pinocchio": "Pinocchio from Python / µs", "ratio": "ratio"}
-    text = markdown_table(rows, columns, {"ours": 3, "pinocchio": 2, "ratio": 2})
+    columns = {"case": "case", "ours": "ours / µs", "pinocchio": "Pinocchio from Python / µs"}
+    columns.update(cpp="Pinocchio in C++ / µs", ratio="ratio")
+    text = markdown_table(rows, columns, {"ours": 3, "pinocchio": 2, "cpp": 3, "ratio": 2})
     goals = {**{name: goal for name, (_, goal) in RATIOS.items()}, "batch_rnea_m_per_s": BATCH_GOAL}
     reached = [f"{name} {ratio:.2f} of {goals[name]:g}" for name, ratio in ratios.items()]
     text += f"\nMedians of {arguments.rounds} rounds. {missing}{'; '.join(reached)}.\n"

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Dynamics beside Pinocchio from Python, in one run: medians of rounds that alternate between the two."""
+"""Dynamics beside Pinocchio, in one run: from Python by medians of rounds that alternate between the two, in compiled
+code by the best round of each.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from shellbot_evaluation.console import say
 from shellbot_evaluation.errors import EvaluationError
 
 from .bench_kinematics.clients import Worker
-from .bench_kinematics.environments import ENVIRONMENTS, Environment, interpreter
+from .bench_kinematics.environments import ENVIRONMENTS, Environment, cpp_figures, interpreter
 from .bench_kinematics.workers import problem
 
 # ratio: cases of which the worst counts, goal
@@ -25,6 +27,10 @@ RATIOS = {
     "fd_vs_pinocchio_python": (("arm_forward", "ur5_forward"), 3.5),
     "hexapod_rnea_vs_pinocchio_python": (("hexapod_rnea",), 2.5),
     "hexapod_aba_vs_pinocchio_python": (("hexapod_forward",), 2.5),
+    "inside_vs_pinocchio_cpp": (
+        tuple(f"{r}_{a}_inside" for r in ("arm", "ur5") for a in ("rnea", "crba", "forward")),
+        1.0,
+    ),
 }
 BATCH_GOAL = 40.0  # million states a second on one core, inverse dynamics of the UR5
 _AGREEMENT = 1e-9
@@ -54,7 +60,7 @@ def robots() -> Dict[str, Dict[str, Any]]:
 
 
 def bench_dynamics(folder: Path, rounds: int, seconds: float) -> Tuple[List[Dict[str, Any]], Dict[str, float], str]:
-    """Return a row per case (medians, us), the ratios, and what could not be measured, in words.
+    """Return a row per case (us: medians, of C++ the best), the ratios, and what could not be measured, in words.
 
     Parameters
     ----------
@@ -66,14 +72,15 @@ def bench_dynamics(folder: Path, rounds: int, seconds: float) -> Tuple[List[Dict
     """
     peer = next(environment for environment in ENVIRONMENTS if environment.name == "pin")
     python, reason = interpreter(peer, folder, say)
-    folder.mkdir(parents=True, exist_ok=True)
+    models = folder / "models"
+    models.mkdir(parents=True, exist_ok=True)
     environments = {"ours": (Environment("dynamics ours", "dynamics_ours"), sys.executable)}
     if python is not None:
         environments["pin"] = (Environment("dynamics pin", "dynamics_pin", peer.packages), python)
     workers: Dict[str, Worker] = {}
     answers: Dict[str, Dict[str, np.ndarray]] = {}
     times: Dict[str, Dict[str, List[float]]] = {}
-    options = {"robots": robots()}
+    options = {"robots": robots(), "models": str(models)}
     try:
         for name, (environment, own) in environments.items():
             workers[name] = Worker(environment, own, [], folder / f"{environment.module}.log")
@@ -93,8 +100,16 @@ def bench_dynamics(folder: Path, rounds: int, seconds: float) -> Tuple[List[Dict
     rows = {key: _row(key, times, answers) for key in times["ours"]}
     ratios = {"batch_rnea_m_per_s": 1.0 / rows["ur5_rnea_batch"]["ours"]}
     if python is not None:
-        ratios.update({name: min(rows[case]["ratio"] for case in cases) for name, (cases, _) in RATIOS.items()})
-    return list(rows.values()), ratios, "" if python is not None else f"Pinocchio: {reason}. "
+        files = [str(models / name) for name in options["robots"]]
+        cpp, reason = cpp_figures(folder / "pin", folder, "dynamics", [str(5.0 * seconds), *files], say)
+        for case, nanoseconds in cpp.items():
+            row = rows[f"{case}_inside"]
+            row["cpp"] = 1e-3 * nanoseconds
+            row["ratio"] = row["cpp"] / min(times["ours"][f"{case}_inside"])
+    for name, (cases, _) in RATIOS.items():
+        if all("ratio" in rows[case] for case in cases):
+            ratios[name] = min(rows[case]["ratio"] for case in cases)
+    return list(rows.values()), ratios, f"Pinocchio: {reason}. " if reason else ""
 
 
 def _row(

@@ -142,9 +142,11 @@ def _cpp(folder: Path, work: Path, seconds: float) -> Any:
     finally:
         sys.path.remove(str(WORKERS))
     feet, rates, _ = problem.gait()
-    targets = "\n".join(" ".join(f"{v:.17g}" for v in row) for row in problem.leg_targets("W"))
-    lines = (" ".join(f"{v:.17g}" for v in [*p.ravel(), *r.ravel()]) for p, r in zip(feet, rates))
-    return cpp_figures(folder / "pin", work, seconds, targets, "\n".join(lines), _note)
+    files = work / "targets.txt", work / "gait.txt"
+    gait = [[*p.ravel(), *r.ravel()] for p, r in zip(feet, rates)]
+    for file, rows in zip(files, (problem.leg_targets("W"), gait)):
+        file.write_text("\n".join(" ".join(f"{v:.17g}" for v in row) for row in rows), encoding="utf-8")
+    return cpp_figures(folder / "pin", work, "bench", [*map(str, files), str(seconds)], _note)
 
 
 def _note(text: str) -> None:

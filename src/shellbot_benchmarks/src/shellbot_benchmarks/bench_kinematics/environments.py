@@ -9,7 +9,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Dict, List, Optional, Tuple
+from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 WORKERS = Path(__file__).resolve().parent / "workers"
 
@@ -63,9 +63,9 @@ def interpreter(environment: Environment, folder: Path, say: Callable[[str], Non
 
 
 def cpp_figures(
-    pin_folder: Path, work: Path, seconds: float, targets: str, gait: str, say: Callable[[str], None]
+    pin_folder: Path, work: Path, name: str, arguments: Sequence[str], say: Callable[[str], None]
 ) -> Tuple[Dict[str, float], str]:
-    """Build and run workers/bench.cpp against the pin wheel; return its figures (ns), or none and why.
+    """Build and run workers/NAME.cpp against the pin wheel; return its figures (ns), or none and why.
 
     Parameters
     ----------
@@ -73,38 +73,36 @@ def cpp_figures(
         Environment with pin.
     work : Path
         Folder for the program.
-    targets, gait : str
-        Text of the files that the program reads.
+    name : str
+        bench or dynamics.
+    arguments : sequence of str
+        Of the program.
     """
     prefixes = sorted(pin_folder.glob("lib/python*/site-packages/cmeel.prefix"))
     compiler = shutil.which("g++")
     if not prefixes or compiler is None:
         return {}, "no C++ figures: " + ("g++ is missing" if compiler is None else "the pin wheel is missing")
     include = [prefixes[0] / "include", prefixes[0] / "include" / "eigen3", Path("/usr/include/eigen3")]
-    if not (WORKERS / "bench.cpp").is_file():
-        return {}, "no C++ figures: bench.cpp is not installed; run from the source tree"
+    source = WORKERS / f"{name}.cpp"
+    if not source.is_file():
+        return {}, f"no C++ figures: {source.name} is not installed; run from the source tree"
     if not any((folder / "Eigen" / "Core").is_file() for folder in include):
         return {}, "no C++ figures: Eigen's headers are missing; install libeigen3-dev"
-    program, source = work / "bench_pinocchio", WORKERS / "bench.cpp"
+    program = work / f"{name}_pinocchio"
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
         say("compiling the C++ program against the pin wheel")
         command: List[str] = [compiler, "-O3", "-march=native", "-std=c++17", "-DNDEBUG"]
         # as Pinocchio's own build does: its variant of joints is longer than Boost's default lists
         command += ["-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "-DBOOST_MPL_LIMIT_LIST_SIZE=30"]
-        command += ["-DBOOST_MPL_LIMIT_VECTOR_SIZE=30", *(f"-I{folder}" for folder in include if folder.is_dir())]
+        command += ["-DBOOST_MPL_LIMIT_VECTOR_SIZE=30", "-DBOOST_FUSION_INVOKE_MAX_ARITY=10"]
+        command += [f"-I{folder}" for folder in include if folder.is_dir()]
         command += [str(source), "-o", str(program), f"-L{prefixes[0]}/lib", "-lpinocchio_default"]
-        done = subprocess.run(
-            [*command, f"-Wl,-rpath,{prefixes[0]}/lib"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
-        )
+        command.append(f"-Wl,-rpath,{prefixes[0]}/lib")
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         if done.returncode != 0:
             errors = [line for line in done.stdout.decode(errors="replace").splitlines() if "error" in line]
             return {}, f"no C++ figures: it does not compile ({(errors or ['no message'])[0][:200]})"
-    (work / "targets.txt").write_text(targets, encoding="utf-8")
-    (work / "gait.txt").write_text(gait, encoding="utf-8")
-    done = subprocess.run(
-        [str(program), str(work / "targets.txt"), str(work / "gait.txt"), str(seconds)],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-    )  # fmt: skip
+    done = subprocess.run([str(program), *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if done.returncode != 0:
         return {}, f"no C++ figures: the program failed ({done.stdout.decode(errors='replace')[-200:]})"
     pairs = [line.split() for line in done.stdout.decode().splitlines()]

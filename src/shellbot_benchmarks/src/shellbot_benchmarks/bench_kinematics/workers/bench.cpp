@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Pinocchio without Python on the benchmark's leg: ns per call, one "name value" a line. Arguments: file of targets W
 // (x y z a line), file of the gait (36 numbers a line: feet, velocities of six legs), seconds per measurement.
-#include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -13,6 +11,8 @@
 #include <pinocchio/algorithm/frames.hpp>
 #include <pinocchio/algorithm/jacobian.hpp>
 #include <pinocchio/algorithm/kinematics.hpp>
+
+#include "timing.hpp"
 
 namespace pin = pinocchio;
 using Matrix3 = Eigen::Matrix3d;
@@ -42,29 +42,6 @@ template <class Block> static Vector3 tip_jacobian(const pin::Data &data, pin::J
   for (int j = 0; j < 4; ++j)
     J.col(j) = data.J.col(first + j).head<3>() + data.J.col(first + j).tail<3>().cross(p);
   return p;
-}
-
-static double cpu() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return t.tv_sec + 1e-9 * t.tv_nsec;
-}
-
-template <class Function> static void measure(const char *name, double seconds, double each, Function &&f) {
-  f();
-  double best = 1e9;
-  for (int round = 0; round < 5; ++round) {
-    long count = 0;
-    const double begin = cpu();
-    double now = begin;
-    while (now - begin < seconds / 5) {
-      f();
-      ++count;
-      now = cpu();
-    }
-    best = std::min(best, (now - begin) / count / each);
-  }
-  std::printf("%s %.3f\n", name, 1e9 * best);
 }
 
 int main(int argc, char **argv) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import math
+from pathlib import Path
 from typing import Any, Dict
 
 import numpy as np
@@ -20,6 +21,7 @@ def cases(options: Dict[str, Any]) -> Dict[str, Case]:
     for name, robot in options["robots"].items():
         free = [pin.JointModelFreeFlyer()] if robot["floating"] else []
         model = pin.buildModelFromXML(robot["urdf"], *free)
+        Path(options["models"], name).write_text(_joints(model), encoding="utf-8")
         # friction and rotors count in ours only where they are given; Pinocchio leaves the URDF's friction out of these
         data, first = model.createData(), 6 if robot["floating"] else 0
         q0, v0, a0 = (np.array(x) for x in robot["state"])
@@ -42,3 +44,16 @@ def cases(options: Dict[str, Any]) -> Dict[str, Case]:
             facts={"answer": pin.aba(model, data, q, v, tau)[at].tolist()},
         )
     return made
+
+
+def _joints(model: Any) -> str:
+    """Return the model as dynamics.cpp reads it."""
+    lines = []
+    for k in range(1, model.njoints):
+        kind = model.joints[k].shortname()
+        axis = {"JointModelFreeFlyer": "f", "JointModelRX": "x", "JointModelRY": "y", "JointModelRZ": "z"}[kind]
+        place, body = model.jointPlacements[k], model.inertias[k]
+        tensor = body.inertia[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
+        numbers = [*place.rotation.ravel(), *place.translation, body.mass, *body.lever, *tensor]
+        lines.append(f"{model.parents[k]} {axis} {' '.join(f'{x:.17g}' for x in numbers)}")
+    return "\n".join(lines)
