@@ -195,12 +195,10 @@ class HumanoidCore:
         if not self._is_stopped:
             return
         self._is_stopped = False
-        if self._command is None:
-            return
-        if self._mode == "engine":
+        if self._command is not None and self._mode == "engine":
             self.engine.resume()
             self._fade = self._command, _FADE_FROM_STEP, _FADE_FROM_STEP
-        elif self._mode == "pose":
+        elif self._command is not None and self._mode == "pose":
             self._motion.start(self._command)
             self._pose = ""
 

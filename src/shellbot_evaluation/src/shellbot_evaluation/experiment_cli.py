@@ -217,9 +217,7 @@ def _one(
 def _shared(name: str, arguments: argparse.Namespace, seeds: Sequence[int]) -> List[str]:
     """Return the options of `all` for one of IN_ALL; only the course walks, and has a gait."""
     given = ["--seeds", f"{seeds[0]}:{seeds[-1] + 1}", "--out", str(arguments.out), "--workers", str(arguments.jobs)]
-    given += ["--simulator", *arguments.simulator]
-    if arguments.perturb:
-        given += ["--perturb", *arguments.perturb]
+    given += ["--simulator", *arguments.simulator, *(["--perturb", *arguments.perturb] if arguments.perturb else [])]
     if name == "course":
         given += ["--gait", arguments.gait]
     if arguments.scheduler:
