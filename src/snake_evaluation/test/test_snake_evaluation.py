@@ -208,7 +208,9 @@ def test_the_command_writes_runs_and_summary(tmp_path, capsys):
     arguments = ["--gait", "roll", "--direction", "1", "--friction", "0.8", "--seeds", "7:9", "--cycles", "1"]
     assert main([*arguments, "--json", str(file), "--out", str(tmp_path / "report")]) == 0
     assert {path.suffix for path in (tmp_path / "report").iterdir()} == {".csv", ".json", ".md", ".html", ".png"}
-    assert "### roll +1, friction 0.8" in (tmp_path / "report" / "snake_gait.md").read_text(encoding="utf-8")
+    assert "### roll +1, 16 modules, friction 0.8" in (tmp_path / "report" / "snake_gait.md").read_text(
+        encoding="utf-8"
+    )
     content = json.loads(file.read_text(encoding="utf-8"))
     assert [run["seed"] for run in content["runs"]] == [7, 8]
     assert {"forward_mm", "left_mm", "yaw_deg", "cost_of_transport", "tipped"} <= set(content["summary"])
