@@ -197,7 +197,7 @@ def test_without_a_successor_the_orphan_ends_with_torque_off(last_words):
         parent.stdout.close()
         until(lambda: not _is_alive(orphan))
         with PatientBusProcess(settings(port)) as bus:
-            # all were limp: a fresh start, which latches nothing; what a slow machine adds ends by itself
+            # all were limp: a fresh start, which latches nothing; rungs that a slow machine adds clear themselves
             until(lambda: not bus.state().ladder.rungs, feed=lambda: bus.tick(bus.state().command))
 
 

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def vector(values: ArrayLike, n: int, name: str) -> np.ndarray:
-    """Return n finite numbers as an array of their own; ShapeError if they are none."""
+def vector(values: ArrayLike, n: int, name: str, order: str = "") -> np.ndarray:
+    """Return n finite numbers as an array of their own; ShapeError, with their order if given, if they are none."""
+    ordered = f", in the order of {order}" if order else ""
     try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"{name} is {values!r}; expected {n} numbers ({error})") from None
+        array = np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ShapeError(f"{name} is {values!r}; expected {n} numbers{ordered} ({error})") from None
     if array.shape != (n,):
-        raise ShapeError(f"{name} has shape {array.shape}; expected ({n},)")
+        raise ShapeError(f"{name} has shape {array.shape}; expected ({n},){ordered}")
     if not np.isfinite(array).all():
         raise ShapeError(f"{name} is {array.tolist()}; expected finite numbers")
     return array

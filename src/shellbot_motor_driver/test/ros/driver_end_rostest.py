@@ -125,7 +125,7 @@ class EndTest(unittest.TestCase):
     def test_told_to_end_without_a_port_it_says_who_may_hold(self):
         driver = self.start(at_end="sit")
         self.chain.fault("port_error", 20.0)
-        wait_until(lambda: self.witness.stopped[-1] is True, 60, "who walks is told")
+        wait_until(lambda: self.witness.stopped[-1] is True, 60, "the action manager hears of it")
         self.assertEqual(driver.end(60), 3, driver.output()[-2000:])
         self.assertEqual(self.torque(), {1})
         self.assertIn("TORQUE MAY BE ON at servos 0 lower_1_fan", driver.output())

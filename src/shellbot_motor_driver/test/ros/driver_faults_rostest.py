@@ -75,7 +75,7 @@ class FaultsTest(unittest.TestCase):
         w = self.witness
         self.chain.fault("port_error", 5.0)  # long enough for a report of each second
         start = time.monotonic()
-        wait_until(lambda: w.stopped[-1] is True, 60, "who walks is told")
+        wait_until(lambda: w.stopped[-1] is True, 60, "the action manager hears of it")
         wait_until(lambda: w.diagnostics["bus"].level == 2, 60, lambda: w.diagnostics["bus"].message)
         call_until_success("rearm")
         print(f"port back {time.monotonic() - start - 5.0:.2f} s after it was plugged in again")
@@ -95,7 +95,7 @@ class FaultsTest(unittest.TestCase):
         wait_until(lambda: self.driver.keeps_up() and w.states is not None, 60, lambda: self.driver.output()[-2000:])
         self.driver.wait_said("they keep holding")
         self.assertEqual(self.registers("torque_enable"), {1}, "no moment without torque")
-        wait_until(lambda: w.stopped and w.stopped[-1] is True, 60, "who walks is told")
+        wait_until(lambda: w.stopped and w.stopped[-1] is True, 60, "the action manager hears of it")
         w.target = MIDDLE
         wait_until(lambda: w.status and "re-arm" in w.status.text, 60, lambda: str(w.status))
         np.testing.assert_allclose(w.position(), OTHER, atol=0.03)
@@ -110,7 +110,7 @@ class FaultsTest(unittest.TestCase):
             os.kill(pid, signal.SIGKILL)
         wait_until(lambda: set(self.children()) - set(before), 60, "another bus process")
         self.assertEqual(self.registers("torque_enable"), {1})
-        wait_until(lambda: w.stopped[-1] is True, 60, "who walks is told")
+        wait_until(lambda: w.stopped[-1] is True, 60, "the action manager hears of it")
         w.free(MIDDLE)
         w.arrive(MIDDLE)
         # at least one: a starved bus process may have been started more than once
@@ -143,7 +143,7 @@ class FaultsTest(unittest.TestCase):
             wait_until(lambda: self.registers("torque_enable") == {0}, 60, "limp")
             self.kill_bus_process()
             self.assertEqual(self.registers("torque_enable"), {0}, f"{request} was forgotten")
-            wait_until(lambda: w.stopped[-1], 60, "who walks is told")
+            wait_until(lambda: w.stopped[-1], 60, "the action manager hears of it")
             call_until_success(back, *((True,) if back == "torque" else ()))
             wait_until(lambda: self.registers("torque_enable") == {1}, 60, "torque")
             w.arrive(OTHER)
@@ -152,7 +152,7 @@ class FaultsTest(unittest.TestCase):
         w = self.witness
         self.kill_bus_process(meanwhile=lambda: call_until_success("emergency_stop"))
         wait_until(lambda: self.registers("torque_enable") == {0}, 60, "limp")
-        wait_until(lambda: w.stopped[-1] is True, 60, "who walks is told")
+        wait_until(lambda: w.stopped[-1] is True, 60, "the action manager hears of it")
         w.free(OTHER)
         w.arrive(OTHER)
 

@@ -208,7 +208,7 @@ class DriverTest(unittest.TestCase):
         w = self.witness
         call_until_success("torque", False)
         wait_until(lambda: set(self.chain.registers("torque_enable").values()) == {0}, 60, "limp")
-        wait_until(lambda: w.stopped[-1] is True, 60, "who walks is told")
+        wait_until(lambda: w.stopped[-1] is True, 60, "the action manager hears of it")
         call_until_success("torque", True)
         wait_until(lambda: set(self.chain.registers("torque_enable").values()) == {1}, 60, "torque")
         wait_until(lambda: w.stopped[-1] is False, 60, lambda: f"free: {w.status}")

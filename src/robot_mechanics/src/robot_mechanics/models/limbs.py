@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from robot_mechanics.arguments import vector
 from robot_mechanics.errors import InvalidChainError, ShapeError, UnknownNameError
 from robot_mechanics.models.chain import SerialChain
 from robot_mechanics.models.dh import RowLike
@@ -163,7 +164,7 @@ class LimbSet:
 
     def expand(self, u: ArrayLike) -> np.ndarray:
         """Return q (all joints) for the drives' coordinates u."""
-        values = _finite(u, len(self.drive_names), "u", "drive_names")
+        values = vector(u, len(self.drive_names), "u", "drive_names")
         return self._ratio * values[self._drive_index] + self._offset
 
     def reduce(self, q: ArrayLike, tolerance: float = 1e-9) -> np.ndarray:
@@ -221,11 +222,11 @@ class LimbSet:
 
     def within_limits(self, u: ArrayLike, tolerance: float = 0.0) -> bool:
         """Return whether every drive lies in its limits, widened by `tolerance` (rad or m)."""
-        values = _finite(u, len(self.drive_names), "u", "drive_names")
+        values = vector(u, len(self.drive_names), "u", "drive_names")
         return bool(np.all(values >= self.lower - tolerance) and np.all(values <= self.upper + tolerance))
 
     def _check(self, q: ArrayLike) -> np.ndarray:
-        return _finite(q, len(self.joint_names), "q", "joint_names")
+        return vector(q, len(self.joint_names), "q", "joint_names")
 
     def _limits(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
         drives = len(self.drive_names)
@@ -318,15 +319,3 @@ def _drive(
         if at in seen:
             raise InvalidChainError(f"joint '{name}' mimics itself, through '{at}'")
     return drive_of[at], ratio, offset
-
-
-def _finite(values: ArrayLike, n: int, name: str, order: str) -> np.ndarray:
-    try:
-        array = np.array(values, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError):
-        raise ShapeError(f"{name} is {values!r}; expected {n} numbers, in the order of {order}") from None
-    if array.shape != (n,):
-        raise ShapeError(f"{name} has shape {array.shape}; expected ({n},), the order of {order}")
-    if not np.isfinite(array).all():
-        raise ShapeError(f"{name} is {array}; expected finite numbers")
-    return array
