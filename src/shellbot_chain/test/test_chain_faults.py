@@ -180,25 +180,22 @@ def test_a_push_while_it_closes_leaves_a_robot_that_can_be_resumed(words):
     resumes(chain)
 
 
-@pytest.mark.parametrize("words", ["fan outwards, 2 of 4", "step outwards"])
-def test_a_push_while_it_opens_leaves_a_robot_that_can_be_resumed(words):
-    chain = ball()
+@pytest.mark.parametrize(
+    "begin, words, force",
+    [
+        (ball, "fan outwards, 2 of 4", (40.0, 0.0, 0.0)),
+        (ball, "step outwards", (40.0, 0.0, 0.0)),
+        (lying, "run_up", (0.0, 40.0, 0.0)),
+        (lying, "catch", (0.0, 40.0, 0.0)),
+    ],
+)
+def test_a_push_while_it_opens_or_rolls_upright_leaves_a_robot_that_can_be_resumed(begin, words, force):
+    chain = begin()
     assert chain.request_mode("stand")[0]
     until(chain, text_has(chain, words))
-    chain.simulator.push((40.0, 0.0, 0.0), 0.2)
+    chain.simulator.push(force, 0.2)
     until(chain, settled(chain, "stand", "shell", "halfway"), 90.0)
     chain.run(2.0)
-    if chain.mode != "stand":
-        resumes(chain)
-
-
-@pytest.mark.parametrize("words", ["run_up", "catch"])
-def test_a_push_while_it_rolls_upright_is_overcome(words):
-    chain = lying()
-    assert chain.request_mode("stand")[0]
-    until(chain, text_has(chain, words))
-    chain.simulator.push((0.0, 40.0, 0.0), 0.2)
-    until(chain, settled(chain, "stand", "shell", "halfway"), 90.0)
     if chain.mode != "stand":
         resumes(chain)
 
