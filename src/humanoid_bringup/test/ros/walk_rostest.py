@@ -207,8 +207,8 @@ class WalkTest(unittest.TestCase):
         self.assertEqual(self.modes[-1].name, "stopped")
         type(self).twist = None
         self.assertTrue(rospy.ServiceProxy("rearm", Trigger)().success)
-        self.wait(lambda: self.modes[-1].name != "stopped", "the end of the stop")
-        self.assertIn(self.modes[-1].name, ("stand", "falling", "fallen"))
+        # a cmd_vel that a slow machine delivers after the rearm walks until its time-out; it may fall from a held step
+        self.wait(lambda: self.modes[-1].name in ("stand", "falling", "fallen"), "an end of the stop without a walk")
 
 
 if __name__ == "__main__":
