@@ -12,7 +12,8 @@ from typing import Any, List
 from latex2mathml.converter import convert
 
 HERE = Path(__file__).resolve().parent
-for folder in HERE.parent.glob("src/*/src"):
+WORKSPACE = HERE.parent
+for folder in WORKSPACE.glob("src/*/src"):
     sys.path.insert(0, str(folder))
 
 # Sphinx writes inherited annotations into the classes shown; Settings could not read those of a module loaded later.
@@ -26,6 +27,11 @@ copyright = "The Shellbot authors, MIT licence"  # noqa: A001 - Sphinx's name
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_parser"]
 html_math_renderer = "mathml"  # browsers draw it themselves: no script, no network
+# The source folder is the workspace, so that links between guides and the packages' READMEs are the same here and in the
+# repository.
+root_doc = "docs/index"
+include_patterns = ["docs/**", "CONTRIBUTING.md", "CHANGELOG.md", "src/*/README.md"]
+exclude_patterns = ["build", "devel", "install", "logs", "results", "shared", ".*", "**/.*", "src/*/*/**"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3

@@ -109,9 +109,13 @@ def html(tmp_path_factory):
     pytest.importorskip("myst_parser")
     pytest.importorskip("latex2mathml")
     folder = tmp_path_factory.mktemp("docs")
-    words = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(folder / "trees"), str(DOCS), str(folder / "html")]
+    words = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(folder / "trees"), "-c", str(DOCS)]
     done = subprocess.run(
-        [sys.executable, "-m", "sphinx", *words], capture_output=True, text=True, timeout=900, check=False
+        [sys.executable, "-m", "sphinx", *words, str(ROOT), str(folder / "html")],
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        check=False,
     )
     return folder / "html", done
 
@@ -119,9 +123,12 @@ def html(tmp_path_factory):
 def test_sphinx_builds_without_a_warning(html):
     folder, done = html
     assert done.returncode == 0, done.stdout + done.stderr
-    page = (folder / "api" / "workspace.html").read_text(encoding="utf-8")
+    page = (folder / "docs" / "api" / "workspace.html").read_text(encoding="utf-8")
     assert "limb_reach" in page and "Spacing of the grid" in page
-    assert (folder / "tutorials" / "ur5.html").exists()
+    assert (folder / "docs" / "tutorials" / "ur5.html").exists()
+    start = (folder / "docs" / "index.html").read_text(encoding="utf-8")
+    for page in ("CONTRIBUTING.md", "CHANGELOG.md", *(p.relative_to(ROOT) for p in ROOT.glob("src/*/README.md"))):
+        assert f'href="../{Path(page).with_suffix(".html")}"' in start, f"the first page does not link to {page}"
 
 
 def test_the_pages_need_no_network(html):
@@ -131,7 +138,7 @@ def test_the_pages_need_no_network(html):
         loaded = re.findall(r"<(?:script|img|iframe)[^>]*src=\"([^\"]*)\"|<link[^>]*href=\"([^\"]*)\"", text)
         assert not [address for pair in loaded for address in pair if "//" in address], page.name
     source = re.sub(r"```.*?```", "", (DOCS / "kinematics.md").read_text(encoding="utf-8"), flags=re.DOTALL)
-    page = (html[0] / "kinematics.html").read_text(encoding="utf-8")
+    page = (html[0] / "docs" / "kinematics.html").read_text(encoding="utf-8")
     assert page.count("<math ") == len(re.findall(r"\$\$.+?\$\$|\$[^$]+\$", source, re.DOTALL)) > 100
     unknown = re.findall(r"<m\w+[^>]*>\\\w+", page)
     assert not unknown, f"latex2mathml does not know {', '.join(unknown)}"
@@ -171,7 +178,7 @@ def test_sphinx_reports_a_broken_page(tmp_path):
     (broken / "index.rst").write_text("Heading\n=======\n\n:ref:`nowhere`\n", encoding="utf-8")
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
     done = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", str(broken), str(tmp_path / "html")],
+        [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", "-c", str(broken), str(tmp_path), str(tmp_path / "html")],
         capture_output=True,
         text=True,
         timeout=600,
