@@ -35,8 +35,6 @@ exclude_patterns = ["build", "devel", "install", "logs", "results", "shared", ".
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
-# links to files of the repository that are no pages; a test looks whether every linked file exists
-suppress_warnings = ["myst.xref_missing", "myst.ref", "ref.myst"]  # the category's name changed with the versions
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # types stand in the docstrings, with shapes and units

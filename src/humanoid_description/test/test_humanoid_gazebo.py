@@ -91,6 +91,27 @@ def test_the_sonars_are_those_of_the_profile():
     assert limits == [list(sensor.limits) for sensor in PROFILE.range_sensors.values()]
 
 
+def test_the_cameras_are_those_of_the_profile_and_look_ahead_and_down():
+    cameras = {plugin.findtext("cameraName"): plugin for plugin in plugins("libgazebo_ros_camera.so")}
+    assert set(cameras) == {f"cameras/{link}" for link in PROFILE.cameras}
+    sensors = {sensor.get("name"): sensor for sensor in ROBOT.iter("sensor") if sensor.get("type") == "camera"}
+    tree = load_urdf(TEXT)
+    q = [PROFILE.pose("stand")[name] for name in tree.joint_names]
+    for link, camera in PROFILE.cameras.items():
+        assert cameras[f"cameras/{link}"].findtext("frameName") == camera.optical_frame
+        sensor = sensors[link].find("camera")
+        assert float(sensor.findtext("horizontal_fov")) == pytest.approx(np.radians(camera.field_of_view_deg))
+        assert [sensor.findtext(f"image/{side}") for side in ("width", "height")] == [
+            str(camera.width),
+            str(camera.height),
+        ]
+        body, optical = tree.frame(link, q), tree.frame(camera.optical_frame, q)
+        assert optical[:3, 2] == pytest.approx(body[:3, 0]) and optical[:3, 0] == pytest.approx(-body[:3, 1])
+        assert optical[:3, 3] == pytest.approx(body[:3, 3])
+    down = {link: np.degrees(-np.arcsin(tree.frame(link, q)[2, 0])) for link in PROFILE.cameras}
+    assert down == pytest.approx({"camera_top": 1.2, "camera_bottom": 39.7}, abs=0.1)
+
+
 def test_each_link_has_its_rotor_and_remains_a_body():
     plain, heavy = inertias_of_urdf(PLAIN), inertias_of_urdf(TEXT)
     assert not [name for name, body in heavy.items() if body.problems()]

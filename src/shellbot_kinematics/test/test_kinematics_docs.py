@@ -178,7 +178,19 @@ def test_sphinx_reports_a_broken_page(tmp_path):
     (broken / "index.rst").write_text("Heading\n=======\n\n:ref:`nowhere`\n", encoding="utf-8")
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
     done = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", "-c", str(broken), str(tmp_path), str(tmp_path / "html")],
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-q",
+            "-W",
+            "-b",
+            "html",
+            "-c",
+            str(broken),
+            str(tmp_path),
+            str(tmp_path / "html"),
+        ],
         capture_output=True,
         text=True,
         timeout=600,

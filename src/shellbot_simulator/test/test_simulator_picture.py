@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of a robot that is posed and not simulated, with marks and a ghost: what they show is found by colour."""
+"""Pictures of a robot that is posed and not simulated, with marks and a ghost: what they show is found by colour.
+
+And what a camera on a robot sees, with the camera_info of its pictures.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+import rospy
 from tiny_robot import URDF, profile
 
+from shellbot_common import ProfileError
 from shellbot_common.view import Mark, View
+from shellbot_simulator.core.config import SimulatorConfig
+from shellbot_simulator.core.errors import ModelError
+from shellbot_simulator.core.render_process import RenderProcess
 from shellbot_simulator.core.robot_picture import RobotPicture
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.node.sensor_conversions import camera_info_message
 
 ABOVE = View((0.0, 0.0, 0.0), 2.0, 90.0, -89.0)  # y at the top, x to the right
 WIDTH, HEIGHT = 160, 120
@@ -75,3 +85,50 @@ def test_the_ghost_is_the_robot_once_more_and_faint(picture):
 def test_more_marks_than_there_is_room_for_are_left_out(picture):
     many = Mark("disc", np.zeros((12000, 3)), 0.01, BLUE)
     assert draw(picture, marks=[many]).shape == (HEIGHT, WIDTH, 3)
+
+
+CAMERA = {"optical_frame": "left_tip", "field_of_view_deg": 70, "width": WIDTH, "height": HEIGHT}
+
+
+def test_a_camera_of_the_robot_sees_what_its_camera_info_says():
+    """A board of 0.4 x 0.3 m, aside of the axis: where its middle and its edges are in the picture."""
+    distance, aside, height, width = 1.5, 0.35, 0.3, 0.4
+    cameras, pictures = profile(cameras={"chassis": CAMERA}), []
+    for boxes in ((), ((distance + 0.001, aside, 0.002, width, height),)):
+        simulator = Simulator(URDF, cameras, SimulatorConfig(boxes=boxes))
+        process = RenderProcess(simulator.model, nice=False)
+        pictures.append(process.render(simulator.data.qpos, WIDTH, HEIGHT, "chassis").astype(int))
+        eye = simulator.state().p_world_base
+        process.close()
+    rows, columns = np.nonzero(np.abs(pictures[1] - pictures[0]).max(axis=-1) > 4)
+    info = camera_info_message(cameras.cameras["chassis"], rospy.Time(1))
+    matrix, projection = np.array(info.K).reshape(3, 3), np.array(info.P).reshape(3, 4)
+    corners = [
+        (-aside - side * width / 2, eye[2] - top, distance - eye[0]) for side in (-1, 1) for top in (0.0, height)
+    ]
+    points = np.array(corners) @ matrix.T  # x to the right, y down, z ahead
+    assert projection[:, :3] == pytest.approx(matrix)
+    (left, low), (right, high) = (
+        (points[:, :2] / points[:, 2:]).min(axis=0),
+        (points[:, :2] / points[:, 2:]).max(axis=0),
+    )
+    assert [columns.min(), columns.max() + 1] == pytest.approx([left, right], abs=1.5)
+    assert [rows.min(), rows.max() + 1] == pytest.approx([low, high], abs=1.5)
+    assert (info.header.frame_id, info.width, info.height) == ("left_tip", WIDTH, HEIGHT)
+
+
+def test_a_camera_nowhere_or_without_a_view_is_refused():
+    for cameras in ({"nose": CAMERA}, {"chassis": {**CAMERA, "optical_frame": "nose"}}):
+        with pytest.raises(ModelError, match="no link 'nose'; cameras of the profile are at links"):
+            Simulator(URDF, profile(cameras=cameras))
+    with pytest.raises(
+        ProfileError, match=r"cameras.chassis.field_of_view_deg is 180; give a number from 1 to 170 deg"
+    ):
+        profile(cameras={"chassis": {**CAMERA, "field_of_view_deg": 180}})
+
+
+def test_pictures_of_several_sizes_take_turns(picture):
+    sizes = [(WIDTH, HEIGHT), (80, 60), (64, 64), (48, 32), (WIDTH, HEIGHT), (64, 64)]
+    for width, height in sizes:
+        pixels = picture.render(None, {}, width, height, ABOVE)
+        assert pixels.shape == (height, width, 3) and seen(pixels.astype(int), 0)[1] > 10

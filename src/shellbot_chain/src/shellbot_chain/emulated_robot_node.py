@@ -24,7 +24,7 @@ from shellbot_msgs.msg import Contacts
 from shellbot_simulator.core.errors import RenderError
 from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.node import sensor_conversions as convert
-from shellbot_simulator.node.camera_node import Camera
+from shellbot_simulator.node.camera_node import Cameras
 from shellbot_simulator.node.node_parameters import NodeParameters
 from shellbot_simulator.node.viewer import Viewer, opens_viewer
 
@@ -59,7 +59,7 @@ class EmulatedRobotNode:
         self._joints = Publisher("ground_truth/joint_states", JointState, queue_size=10)
         self._contacts = Publisher("ground_truth/foot_contacts", Contacts, queue_size=10)
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
-        self._camera = Camera(
+        self._cameras = Cameras(
             self._mirror,
             NodeParameters(
                 camera_rate=parameters.camera_rate,
@@ -87,7 +87,7 @@ class EmulatedRobotNode:
             while self._server.is_in_use() and time.monotonic() < end:
                 self._server.report(0.1)
         finally:
-            self._camera.close()
+            self._cameras.close()
             if self._viewer is not None:
                 self._viewer.close()
             self._server.close()
@@ -114,10 +114,10 @@ class EmulatedRobotNode:
             if not self._viewer.refresh():
                 rospy.loginfo("emulated robot: the window was closed; the robot goes on without it")
                 self._viewer = None
-        elif self._camera.is_requested:
+        elif self._cameras.is_requested:
             self._mirror.show(report.state)
-        if self._camera.is_requested:
-            self._camera.offer(self._mirror, stamp)
+        if self._cameras.is_requested:
+            self._cameras.offer(self._mirror, stamp)
 
     def _diagnose(self, report: RobotReport, stamp: rospy.Time) -> None:
         lost, self._lost_before = report.lost_time - self._lost_before, report.lost_time

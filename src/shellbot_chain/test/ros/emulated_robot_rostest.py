@@ -21,7 +21,7 @@ from ax_bus.serial_port import SerialPort
 from shellbot_description import driven_joint_names
 from shellbot_msgs.msg import Contacts
 
-WAIT = 60.0  # s; only a machine that has stopped takes so long
+WAIT = 240.0  # s; only what hangs takes so long
 PATIENT = Timeouts(link_latency=0.08)
 
 

@@ -134,6 +134,17 @@ class Bumper(Settings):
 
 
 @dataclass(frozen=True)
+class CameraSensor(Settings):
+    """A camera that looks along the x axis of its link, z up."""
+
+    optical_frame: str  #: Link at the same place, z ahead and x to the right (REP 103); frame of the pictures
+    field_of_view_deg: float = number(1.0, 170.0, "deg")  #: From left to right
+    width: int = number(16, 2048, "pixels", default=640)  #: Pixels
+    height: int = number(16, 2048, "pixels", default=480)  #: Pixels
+    rate: float = number(0.1, 100.0, "Hz", default=10.0)  #: Pictures a second of simulated time
+
+
+@dataclass(frozen=True)
 class Contact(Settings):
     """How the robot is meant to touch the ground with a link, which may be a frame without mass."""
 
@@ -170,6 +181,7 @@ class RobotProfile(Settings, error=ProfileError):
     imu: str = ""  #: Link of the inertial unit; empty: at the root link
     range_sensors: Mapping[str, RangeSensor] = field(default_factory=dict)  #: Link to its sensor
     bumpers: Mapping[str, Bumper] = field(default_factory=dict)  #: Link to its switch
+    cameras: Mapping[str, CameraSensor] = field(default_factory=dict)  #: Link to its camera
     #: Patterns of links that do not collide, see `excluded_pairs`
     collision_exclusions: Tuple[Tuple[str, str], ...] = ()
     #: Builds of the robot; empty in the profile of one of them

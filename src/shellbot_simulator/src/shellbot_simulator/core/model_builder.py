@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import xml.etree.ElementTree as ElementTree
 from typing import Dict, Iterable, List, Sequence, Tuple
 
@@ -11,6 +12,7 @@ import mujoco
 import numpy as np
 
 from shellbot_common import RobotProfile
+from shellbot_common.robot_profile import CameraSensor
 
 from .collision_bits import CollisionBits, collision_bits
 from .config import SimulatorConfig
@@ -87,6 +89,8 @@ def mjcf_text(
         root, "compiler", angle="radian", eulerseq="XYZ", inertiafromgeom="false", balanceinertia="false"
     )
     _add_options(root, config)
+    for link, camera in profile.cameras.items():
+        _add_camera(bodies, link, camera)
     add_scene(root, trunk, base, contact, config.boxes)
     add_obstacles(next(root.iter("worldbody")), obstacles, contact)
     ElementTree.SubElement(root, "asset").extend(tree.meshes)
@@ -157,6 +161,17 @@ def _add_options(root: Element, config: SimulatorConfig) -> None:
     )
     # one robot is one island: the same numbers without looking for it, and without copying it
     ElementTree.SubElement(option, "flag", island="disable")
+
+
+def _add_camera(bodies: Dict[str, Element], link: str, camera: CameraSensor) -> None:
+    for name in (link, camera.optical_frame):
+        if name not in bodies:
+            raise ModelError(f"the robot description has no link {name!r}; cameras of the profile are at links")
+    half = math.tan(0.5 * math.radians(camera.field_of_view_deg)) * camera.height / camera.width
+    # MuJoCo's cameras look along -z, x to the right
+    ElementTree.SubElement(
+        bodies[link], "camera", name=link, fovy=repr(2.0 * math.degrees(math.atan(half))), xyaxes="0 -1 0 0 0 1"
+    )
 
 
 def _add_servos(root: Element, profile: RobotProfile, efforts: Dict[str, float]) -> None:

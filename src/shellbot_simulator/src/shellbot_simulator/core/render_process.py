@@ -14,7 +14,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, List, Optional, Sequence
+from typing import Any, List, Optional, Sequence, Union
 
 import mujoco
 import numpy as np
@@ -51,7 +51,7 @@ class RenderProcess:
         qpos: np.ndarray,
         width: int,
         height: int,
-        view: Optional[View] = None,
+        view: Union[View, str, None] = None,
         marks: Sequence[Mark] = (),
         ghost: Optional[np.ndarray] = None,
     ) -> np.ndarray:
@@ -63,8 +63,8 @@ class RenderProcess:
             Position of the whole model.
         width, height : int
             Pixels, 16 .. 2048.
-        view : View, optional
-            By default the camera that follows the robot.
+        view : View or str, optional
+            A free camera, or the link of one that the profile has; by default the camera that follows the robot.
         marks : sequence of Mark
             Drawn beside the model; what is not finite is left out.
         ghost : (nq,) array, optional
@@ -88,7 +88,8 @@ class RenderProcess:
             self._start()
         try:
             plain = [tuple(mark) for mark in marks if np.isfinite(mark.points).all()]
-            pixels = self._call((np.array(qpos), width, height, None if view is None else tuple(view), plain, ghost))
+            camera = view if view is None or isinstance(view, str) else tuple(view)
+            pixels = self._call((np.array(qpos), width, height, camera, plain, ghost))
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:  # ValueError: closed meanwhile
             self.close()  # the next picture starts a new child
             raise RenderError(

@@ -17,13 +17,14 @@ import numpy as np
 
 _LEVEL = np.eye(3).ravel()
 _GHOST = (0.75, 0.85, 1.0, 0.25)  # red, green, blue, alpha
+_SIZES = 3  # of pictures for which a renderer stays: cameras take turns, a window is drawn to ever new sizes
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer requests until the parent closes the pipe.
 
     The first request is (pickled model, nice), answered by "ready" or the reason of a failure; the others are
-    (qpos, width, height, view or None, marks, ghost or None), answered by the bytes of the picture.
+    (qpos, width, height, view, name of a camera or None, marks, ghost or None), answered by the bytes of the picture.
     """
     try:
         pickled, nice = pickle.load(requests)
@@ -48,14 +49,14 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         except EOFError:
             return
         if (width, height) not in renderers:
-            for old in renderers.values():
-                old.close()
+            if len(renderers) >= _SIZES:
+                renderers.pop(next(iter(renderers))).close()
             model.vis.global_.offwidth, model.vis.global_.offheight = width, height
-            renderers = {(width, height): mujoco.Renderer(model, height, width)}
+            renderers[width, height] = mujoco.Renderer(model, height, width)
         renderer = renderers[(width, height)]
         _put(mujoco, model, data, qpos)
-        camera: Any = "follow"
-        if view is not None:
+        camera = view or "follow"
+        if isinstance(view, tuple):
             camera = mujoco.MjvCamera()
             camera.type = mujoco.mjtCamera.mjCAMERA_FREE
             camera.lookat[:], camera.distance, camera.azimuth, camera.elevation = view

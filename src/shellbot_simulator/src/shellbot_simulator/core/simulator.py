@@ -7,7 +7,7 @@ import copy
 import functools
 import logging
 import math
-from typing import Dict, Optional, Sequence, Tuple
+from typing import Dict, Optional, Sequence, Tuple, Union
 
 import mujoco
 import numpy as np
@@ -435,8 +435,10 @@ class Simulator:
         found = (overlap(self.model, data, name, owners) for name in self._obstacles)
         return tuple(sentence for sentence in found if sentence)
 
-    def render(self, width: int = 640, height: int = 480, view: Optional[View] = None) -> np.ndarray:
+    def render(self, width: int = 640, height: int = 480, view: Union[View, str, None] = None) -> np.ndarray:
         """Return a picture (height, width, 3) uint8, from `view` or else from the camera that follows the robot.
+
+        A view may be the name of a link at which the profile has a camera.
 
         Raises
         ------

@@ -15,7 +15,7 @@ from shellbot_common.log_node import NodeLog
 from shellbot_simulator.core.errors import CommandError, RenderError, SimulationDivergedError
 from shellbot_simulator.core.simulator import Simulator
 
-from .camera_node import Camera
+from .camera_node import Cameras
 from .command_conversions import command_from_message
 from .lockstep import CommandGate, Phase
 from .node_parameters import NodeParameters
@@ -57,7 +57,7 @@ class PhysicsLoop:
             simulator.profile.controller, {joint: simulator.gains(joint) for joint in simulator.joint_names}
         )
         self._publisher = StatePublisher(self._simulator)
-        self._camera = Camera(self._simulator, parameters)
+        self._cameras = Cameras(self._simulator, parameters)
         self._services = WorldServices(self._gate.interrupt, self._serve)
         self._obstacles = ObstacleServices(self._simulator, self._services.in_loop)
         self._viewer = self._open_viewer()
@@ -84,7 +84,7 @@ class PhysicsLoop:
                 elif self._command_is_here() and self._is_due():
                     self._tick()
         finally:
-            self._camera.close()
+            self._cameras.close()
             if self._viewer is not None:
                 self._viewer.close()
 
@@ -95,7 +95,7 @@ class PhysicsLoop:
         self._apply_gains()
         self._gate.published(stamp_ns(tick))
         self._publisher.publish(self._state)
-        self._camera.offer(simulator)
+        self._cameras.offer(simulator)
         self._obstacles.publish(tick)
         now = time.monotonic()
         self._pacer.ticked(now, self._gate.phase is not Phase.LOCKED)

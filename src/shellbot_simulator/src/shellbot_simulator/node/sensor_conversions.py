@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Iterable, Sequence
 
 import numpy as np
@@ -10,10 +11,10 @@ import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Point, Point32, Quaternion, Vector3, WrenchStamped
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import ChannelFloat32, Image, Imu, JointState, PointCloud, Range
+from sensor_msgs.msg import CameraInfo, ChannelFloat32, Image, Imu, JointState, PointCloud, Range
 
 from shellbot_common import TICK
-from shellbot_common.robot_profile import RangeSensor
+from shellbot_common.robot_profile import CameraSensor, RangeSensor
 from shellbot_msgs.msg import Contact, Contacts
 from shellbot_simulator.core.config import SimulatorConfig
 from shellbot_simulator.core.state import SimState
@@ -134,12 +135,30 @@ def range_message(distance: float, sensor: RangeSensor, stamp: rospy.Time, frame
     return message
 
 
-def image_message(pixels: np.ndarray, stamp: rospy.Time) -> Image:
+def image_message(pixels: np.ndarray, stamp: rospy.Time, frame: str) -> Image:
     """Return a picture (height, width, 3) uint8 as rgb8."""
     height, width, _ = pixels.shape
     message = Image(height=height, width=width, encoding="rgb8", step=3 * width, data=pixels.tobytes())
     message.header.stamp = stamp
-    message.header.frame_id = "camera_link"
+    message.header.frame_id = frame
+    return message
+
+
+def camera_info_message(camera: CameraSensor, stamp: rospy.Time) -> CameraInfo:
+    """Return the pinhole model of a camera's pictures, without distortion."""
+    focal = 0.5 * camera.width / math.tan(0.5 * math.radians(camera.field_of_view_deg))
+    centre_x, centre_y = 0.5 * camera.width, 0.5 * camera.height
+    message = CameraInfo(
+        width=camera.width,
+        height=camera.height,
+        distortion_model="plumb_bob",
+        D=[0.0] * 5,
+        K=[focal, 0.0, centre_x, 0.0, focal, centre_y, 0.0, 0.0, 1.0],
+        R=np.eye(3).ravel().tolist(),
+        P=[focal, 0.0, centre_x, 0.0, 0.0, focal, centre_y, 0.0, 0.0, 0.0, 1.0, 0.0],
+    )
+    message.header.stamp = stamp
+    message.header.frame_id = camera.optical_frame
     return message
 
 
