@@ -96,6 +96,12 @@ def test_fed_forward_torques_cut_the_error_of_a_moving_arm():
         ({"law": "gravity_pd"}, 1.7, 3.0),
         ({"law": "gravity_pd", "kp_outside": 5.0, "kd_outside": 0.3}, 3.0, 8.0),
         ({"law": "open_loop"}, 9.0, 90.0),  # as nothing brings it back
+        # torques in place of the servos; two ticks old
+        ({"law": "computed_torque", "interface": "effort"}, 0.2, 2.0),
+        ({"law": "pd_outside", "interface": "effort"}, 0.2, 1.6),
+        ({"law": "pd_outside", "interface": "effort", "kd_outside": 0.0}, 1.7, 90.0),
+        ({"law": "gravity_pd", "interface": "effort"}, 1.7, 3.0),
+        ({"law": "open_loop", "interface": "effort"}, 9.0, 90.0),
     ],
 )
 def test_laws_follow_the_measured_state_and_their_gains(page, low, high, monkeypatch):
@@ -113,7 +119,8 @@ def test_laws_follow_the_measured_state_and_their_gains(page, low, high, monkeyp
         places.append(state.q)
         waiting.append(motion.step(state.time, state.q, state.dq))
         if len(waiting) > 1:  # a tick later, as on the wire
-            simulator.command(waiting.pop(0))
+            give = simulator.command if motion.page.interface == "position" else simulator.command_torque
+            give(waiting.pop(0))
         simulator.step_tick()
     error = np.degrees(np.sqrt(np.mean((np.array(places) - references)[300:] ** 2, axis=0)).max())
     assert low < error < high, (page, error)
@@ -142,6 +149,10 @@ def test_targets_that_cannot_be_are_refused_in_words():
         MotionPage(amplitude=3.0)
     with pytest.raises(SettingsError, match="law .*servo, open_loop, pd_outside, computed_torque, gravity_pd"):
         MotionPage(law="lqr")
+    with pytest.raises(
+        SettingsError, match="law servo needs the servos, interface position; for effort choose open_loop"
+    ):
+        MotionPage(interface="effort")
     with pytest.raises(SettingsError, match="stiffness is"):
         ArmMotion(DynamicModel.from_urdf(URDF), [1.0, 0.0, 1.0, 1.0])
 

@@ -239,3 +239,49 @@ def test_parameters_are_checked(bad):
 def test_unknown_parameters_are_refused():
     with pytest.raises(ConfigurationError, match="~timeout does not exist; is target_timeout meant"):
         ConnectorParameters.from_mapping({"timeout": 1.0}, "~")
+
+
+def test_efforts_without_positions_are_torques_in_place_of_them():
+    core = ConnectorCore(LIMITS)
+    core.on_joint_states(100 * TICK, NAMES, REST)
+    limit = LIMITS.effort
+    output = core.on_joint_targets(100 * TICK, NAMES[::-1], [], (0.5 * limit)[::-1])
+    np.testing.assert_allclose(output.command.torque, 0.5 * limit)
+    assert (output.command.stamp_ns, output.command.holding, output.notices) == (100 * TICK, False, ())
+    core.on_joint_states(101 * TICK, NAMES, REST)
+    output = core.on_joint_targets(101 * TICK, NAMES, [], 3.0 * limit)
+    np.testing.assert_allclose(output.command.torque, limit)
+    assert "at most" in output.notices[0].text and core.status(101 * TICK).holding is False
+    moved = REST + 0.05
+    core.on_joint_states(102 * TICK, NAMES, moved)
+    for bad in ([math.nan] * len(NAMES), [0.0]):
+        output = core.on_joint_targets(102 * TICK, NAMES, [], bad)
+        assert output.command.torque is None and output.command.holding, "a wrong torque holds"
+        np.testing.assert_allclose(output.command.position, moved)
+    output = core.on_joint_targets(102 * TICK, NAMES, [], limit)
+    assert output.command.torque is not None and not core.holding
+    # positions take over from where the joints are
+    output = core.on_joint_targets(102 * TICK, NAMES, moved)
+    np.testing.assert_allclose(output.command.position, moved)
+    core.on_joint_states(103 * TICK, NAMES, REST)
+    core.on_joint_targets(103 * TICK, NAMES, [], limit)
+    output = core.on_joint_targets(103 * TICK, NAMES, [], [math.nan] * 3)
+    np.testing.assert_allclose(output.command.position, REST, err_msg="not where positions sent it before")
+
+
+def test_torques_end_with_an_emergency_stop_and_with_silence():
+    core = ConnectorCore(LIMITS)
+    core.on_joint_states(100 * TICK, NAMES, REST)
+    assert core.on_joint_targets(100 * TICK, NAMES, [], LIMITS.effort).command.torque is not None
+    core.stop("test")
+    for t in (101, 102):
+        core.on_joint_states(t * TICK, NAMES, REST + 0.01 * (t - 100))
+        output = core.on_joint_targets(t * TICK, NAMES, [], LIMITS.effort)
+        assert output.command.torque is None and output.command.holding
+        np.testing.assert_allclose(output.command.position, REST + 0.01, err_msg="where it was stopped")
+    core.rearm()
+    assert core.on_joint_targets(102 * TICK, NAMES, [], LIMITS.effort).command.torque is not None
+    outputs = [core.on_joint_states(t * TICK, NAMES, REST) for t in range(103, 300)]
+    (held,) = (output.command for output in outputs if output.command is not None)
+    assert held.torque is None and held.holding and held.stamp_ns is None
+    np.testing.assert_allclose(held.position, REST)

@@ -117,3 +117,33 @@ def test_a_second_simulator_shows_the_first():
     assert second.tick_count == 60
     for simulator in (first, second):
         simulator.close()
+
+
+def test_commanded_torques_are_limited_and_the_servos_hold_or_take_over_afterwards(simulator):
+    simulator.reset()
+    limit = simulator.model.actuator_forcerange[:, 1]
+    torque = np.zeros(simulator.joint_count)
+    torque[0], torque[1] = 99.0, -0.2
+    np.testing.assert_allclose(simulator.command_torque(torque)[:2], [limit[0], -0.2])
+    for _ in range(3):
+        simulator.step_tick()
+    state = simulator.state()
+    np.testing.assert_allclose(state.effort[:3], [limit[0], -0.2, 0.0], atol=1e-9)
+    assert state.tick == 3 and state.time == pytest.approx(3 * TICK)
+    with pytest.raises(CommandError):
+        simulator.command_torque(torque[1:])
+    torque[1] = np.nan
+    with pytest.raises(CommandError):
+        simulator.command_torque(torque)
+    simulator.hold()
+    here = np.clip(state.q, *simulator.model.jnt_range[[simulator.model.joint(n).id for n in simulator.joint_names]].T)
+    np.testing.assert_allclose(simulator.applied_command, here)
+    simulator.step_tick()
+    moved = simulator.applied_command.copy()
+    simulator.hold()  # its servos hold already
+    np.testing.assert_array_equal(simulator.applied_command, moved)
+    simulator.command_torque(np.zeros(simulator.joint_count))
+    simulator.reset()
+    for _ in range(20):
+        simulator.step_tick()
+    assert np.abs(simulator.state().effort).max() > 0.1, "after a reset the servos carry the robot"

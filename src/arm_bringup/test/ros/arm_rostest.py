@@ -13,6 +13,7 @@ import rostest
 from dynamic_reconfigure.client import Client
 from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
 
 NAMES = [f"arm_joint_{k}" for k in range(1, 5)]
 
@@ -58,6 +59,20 @@ class Arm(unittest.TestCase):
             self.until(lambda: self.stays(goal, 1.0), f"law {law} holds the arm")
             page.update_configuration({"law": "servo"})
             self.until(lambda: np.abs(self.positions() - goal).max() > 0.02, "on its servos alone it sags again")
+
+        page.update_configuration({"law": "computed_torque", "interface": "effort"})
+        self.until(lambda: self.stays(goal, 1.0), "torques in place of the servos hold the arm")
+        refused = page.update_configuration({"law": "servo"})
+        self.assertEqual((refused["law"], refused["interface"]), ("computed_torque", "effort"))
+        self.until(lambda: any("law servo needs the servos" in text for text in self.log), "a refusal of the page")
+        page.update_configuration({"law": "open_loop"})  # it may drift
+        self.assertTrue(rospy.ServiceProxy("emergency_stop", Trigger)().success)
+        self.until(lambda: max(map(abs, self.joints.velocity)) < 1e-3, "an emergency stop ends the torques")
+        here = self.positions()
+        self.until(lambda: self.stays(here, 1.0), "the arm is held")
+        page.update_configuration({"law": "computed_torque"})
+        self.assertTrue(rospy.ServiceProxy("rearm", Trigger)().success)
+        self.until(lambda: self.stays(goal, 1.0), "torques bring it back")
 
     def stays(self, goal, seconds):
         """Whether the arm has been where it is to be for so long, in its own time."""

@@ -36,7 +36,11 @@ class ArmMotionNode:
         ]
 
     def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
-        self._motion.page = MotionPage(**{name: page[name] for name in vars(self._motion.page)})
+        try:
+            self._motion.page = MotionPage(**{name: page[name] for name in vars(self._motion.page)})
+        except SettingsError as error:
+            self._log(Notice("page", Level.ERROR, f"page refused: {error}"))
+            page.update(vars(self._motion.page))
         return page
 
     def _on_target(self, message: JointState) -> None:
@@ -51,8 +55,9 @@ class ArmMotionNode:
             self._log(Notice("joints", Level.WARN, f"joint_states lack angle or speed of {missing}: no targets"))
             return
         q, v = np.transpose([measured[name] for name in self._names])
+        interface = self._motion.page.interface
         command = self._motion.step(message.header.stamp.to_sec(), q, v)
-        targets = JointState(name=self._names, position=command.tolist())
+        targets = JointState(name=self._names, **{interface: command.tolist()})
         targets.header.stamp = message.header.stamp
         self._targets.publish(targets)
 

@@ -30,6 +30,7 @@ LAWS = {
     "computed_torque": "PD inside the mass matrix",
     "gravity_pd": "gravity and PD",
 }
+INTERFACES = {"position": "angles of the position servos", "effort": "torques, in place of the servos"}
 # waves that differ from joint to joint, so that the tip draws a figure and no line
 _SIZE, _MULTIPLE, _PHASE = (0.8, 0.5, 0.9, 1.0), (1.0, 1.0, 2.0, 1.0), (0.0, 1.0, 0.0, 2.0)
 
@@ -39,6 +40,8 @@ class MotionPage(Settings):
     """What the operator may change while the arm moves."""
 
     law: str = choice(tuple(LAWS), default="servo")  #: Of control
+    #: What is commanded: position of the servos, or effort, the torques themselves
+    interface: str = choice(tuple(INTERFACES), default="position")
     feed_forward: float = number(0.0, 1.0, default=1.0)  #: Fraction of the torques that is fed forward; law servo
     amplitude: float = number(0.0, 1.2, unit="rad", default=0.5)  #: Of the swinging about the target
     period: float = number(1.0, 20.0, unit="s", default=4.0)  #: Of the swinging
@@ -47,19 +50,28 @@ class MotionPage(Settings):
     kp_outside: float = number(0.0, 20.0, unit="N m/rad", default=10.0)  #: Laws pd_outside and gravity_pd
     kd_outside: float = number(0.0, 1.0, unit="N m s/rad", default=0.3)  #: Laws pd_outside and gravity_pd
 
+    def conflict(self) -> str:
+        """Return that the law of the servos cannot do without them, if so."""
+        if self.law == "servo" and self.interface == "effort":
+            return f"law servo needs the servos, interface position; for effort choose {', '.join(list(LAWS)[1:])}"
+        return ""
+
 
 def motion_page(page: MotionPage) -> SimpleNamespace:
     """Return what a dynamic_reconfigure server takes for its type, with the values of a page."""
     texts = {"feed_forward": "fraction of the torques that is fed forward, law servo"}
     sliders = []
     for item in fields(MotionPage):
-        if item.name != "law":
+        if item.name not in ("law", "interface"):
             low, high = item.metadata["range"]
             text = texts.get(item.name, item.metadata["unit"])
             sliders.append(PageNumber(item.name, getattr(page, item.name), low, high, text))
     gains = [slider for slider in sliders if slider.name.startswith("k")]
-    law = PageChoice("law", page.law, LAWS, "of control")
-    return reconfigure_page([law, *(item for item in sliders if item not in gains)], {"gains of the laws": gains})
+    lists = [
+        PageChoice("law", page.law, LAWS, "of control"),
+        PageChoice("interface", page.interface, INTERFACES, "what is commanded"),
+    ]
+    return reconfigure_page([*lists, *(item for item in sliders if item not in gains)], {"gains of the laws": gains})
 
 
 class ArmMotion:
@@ -68,7 +80,8 @@ class ArmMotion:
     A servo of stiffness p that is to hold the torque tau stands tau / p behind its command. So by the law `servo` the
     command is q_ref + feed_forward * tau / p, where tau is the torque of the reference by the dynamics; the servo's
     stiffness is the feedback. By the other laws, which give torques for the measured state, it is q + tau / p, with q
-    taken on to the time at which the command is in force, so that nothing is left of the servo's own feedback.
+    taken on to the time at which the command is in force, so that nothing is left of the servo's own feedback. By the
+    interface `effort` the torques themselves are commanded, and the servos are out of action.
 
     Parameters
     ----------
@@ -104,7 +117,7 @@ class ArmMotion:
         return ""
 
     def step(self, t: float, q: Sequence[float], v: Sequence[float]) -> np.ndarray:
-        """Return the command (n,), rad, of one tick.
+        """Return the command (n,) of one tick: rad, or N m by the interface `effort`.
 
         Parameters
         ----------
@@ -131,6 +144,8 @@ class ArmMotion:
         room = np.minimum(self._model.tree.upper - place, place - self._model.tree.lower)
         size = np.minimum(self._amplitude * relative, np.maximum(room, 0.0))
         reference = Reference(place + size * sine, speed + size * turn * cosine, acceleration - size * turn**2 * sine)
+        if self.page.interface == "effort":
+            return self._torques(q, v, reference)
         if self.page.law == "servo":
             return reference.q + self.page.feed_forward * self._model.inverse(*reference) / self._stiffness
         return np.asarray(q) + _DELAY * np.asarray(v) + self._torques(q, v, reference) / self._stiffness

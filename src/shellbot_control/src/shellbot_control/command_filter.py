@@ -29,6 +29,7 @@ class FilteredCommand:
     stamp: float  #: Stamp of the targets it answers, in s
     position: Array  #: (n,) rad, in the driven order, finite, within the limits; read-only
     holding: bool  #: Whether it repeats the last applied command instead of following the targets
+    torque: Optional[Array] = None  #: (n,) N m to give in place of a position, which is the measured one then
 
 
 class CommandFilter:
@@ -165,6 +166,36 @@ class CommandFilter:
             goal = np.minimum(np.maximum(requested + offset, self._limits.lower), self._limits.upper)
         applied, limited = self._limiter.move(goal, self._measured, dt)
         return FilteredCommand(stamp, applied, holding=False), (*notices, *ignored, *limited)
+
+    def apply_torques(
+        self, stamp: float, names: Sequence[str], effort: Positions, now: float
+    ) -> Tuple[Optional[FilteredCommand], Tuple[Notice, ...]]:
+        """Turn one message of torques without positions into one command: these torques, or a hold.
+
+        What holds is the place at which the joints were when the last torques came. Parameters and results as of
+        :meth:`apply`.
+        """
+        if self._measured is None:
+            return None, (Notice("unmeasured", Level.WARN, "joint_targets come, but joint_states do not: waiting"),)
+        self._time_step(stamp)
+        limit, notices = self._limits.effort, []
+        try:
+            torque = self._order.pick(names, effort)
+        except TargetsError as error:
+            self._enter_hold(f"efforts of joint_targets refused: {error}; holding the joints where they are")
+            notices.append(Notice("invalid", Level.ERROR, self._hold_cause))
+        else:
+            self._requested, self._hold_cause, self._stale = self._measured, "", False
+            self._watchdog.feed(stamp)
+            worst = int((np.abs(torque) - limit).argmax())
+            if abs(torque[worst]) > limit[worst]:
+                value = f"{self._limits.names[worst]}: {torque[worst]:.3f} N m, at most {limit[worst]:.3f}"
+                notices.append(Notice("clamped", Level.WARN, f"efforts beyond the limits were clamped; worst {value}"))
+        if self.text:
+            return FilteredCommand(stamp, self._limiter.hold(self._measured), holding=True), tuple(notices)
+        self._limiter.reset()
+        torque = read_only(np.clip(torque, -limit, limit))
+        return FilteredCommand(stamp, self._measured, holding=False, torque=torque), tuple(notices)
 
     def check(self, now: float) -> Tuple[Notice, ...]:
         """Run the watchdog at time ``now`` in s; the notice comes once per silence."""

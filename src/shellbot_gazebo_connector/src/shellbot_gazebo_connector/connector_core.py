@@ -30,6 +30,7 @@ class Command:
     position: Array  #: (n,) rad, in the controller's order
     stamp_ns: Optional[int]  #: Stamp of the targets it answers; None if they had none
     holding: bool  #: Whether it repeats the last applied command
+    torque: Optional[Array] = None  #: (n,) N m in place of the position, for a simulator that takes torques
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class ConnectorCore:
         self._status_ns: Optional[int] = None
         self._measured: Optional[Array] = None
         self._pending: Optional[_Targets] = None
+        self._gives_torque = False
 
     @property
     def stopped(self) -> bool:
@@ -131,11 +133,15 @@ class ConnectorCore:
             notices.append(Notice("bad states", Level.ERROR, f"joint_states ignored: {error}"))
             return Output(notices=tuple(notices))
         self._filter.observe(self._measured)
-        command = None
+        command: Optional[Command] = None
         if self._pending is not None:
             pending, self._pending = self._pending, None
             command = self._apply(pending, notices)
-        notices.extend(self._filter.check(stamp_ns / NS_PER_S))
+        stale = self._filter.check(stamp_ns / NS_PER_S)
+        notices.extend(stale)
+        if stale and self._gives_torque:
+            # positions hold by themselves, the last torques would go on
+            self._gives_torque, command = False, Command(self._measured, None, True)
         return Output(command, self._status_if_due(stamp_ns), tuple(notices))
 
     def set_stiffness(self, stiffness: Array) -> None:
@@ -154,7 +160,8 @@ class ConnectorCore:
         names, position : sequences
             Joint names in any order, and rad.
         effort : sequence, optional
-            Torques that the joints are to give there, N m; none: they were not sent.
+            Torques that the joints are to give there, N m; none: they were not sent. Without positions: torques that
+            the joints give in place of going anywhere.
 
         Returns
         -------
@@ -227,13 +234,16 @@ class ConnectorCore:
         # Tick 0 of a simulation is stamped 0 by right; later on a 0 means "no stamp", from a command typed by hand.
         has_stamp = targets.stamp_ns != 0 or now_ns == 0
         stamp_ns = targets.stamp_ns if has_stamp else now_ns
-        filtered, limited = self._filter.apply(
-            stamp_ns / NS_PER_S, targets.names, targets.position, now_ns / NS_PER_S, targets.effort
-        )
+        stamp, now = stamp_ns / NS_PER_S, now_ns / NS_PER_S
+        if len(targets.effort) and not len(targets.position):
+            filtered, limited = self._filter.apply_torques(stamp, targets.names, targets.effort, now)
+        else:
+            filtered, limited = self._filter.apply(stamp, targets.names, targets.position, now, targets.effort)
         notices.extend(limited)
         if filtered is None:
             return None
-        return Command(filtered.position, stamp_ns if has_stamp else None, filtered.holding)
+        self._gives_torque = filtered.torque is not None
+        return Command(filtered.position, stamp_ns if has_stamp else None, filtered.holding, filtered.torque)
 
     def _status_if_due(self, now_ns: int) -> Optional[ArrivalStatus]:
         if self._status_ns is not None and now_ns - self._status_ns < self._status_period_ns:

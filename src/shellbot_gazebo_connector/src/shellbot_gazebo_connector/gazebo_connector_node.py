@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import time
 from typing import Dict, Tuple
@@ -14,7 +15,7 @@ from dynamic_reconfigure.msg import Config
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from shellbot_common import ProfileError, RobotProfile
+from shellbot_common import Level, Notice, ProfileError, RobotProfile
 from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
 from shellbot_common.parameters_node import wait_for_parameters
@@ -25,7 +26,7 @@ from shellbot_control import ConfigurationError, JointLimits, check_controller_j
 from shellbot_control.arrival_conversions import status_message
 from shellbot_control.gains_conversions import gains_from_config
 from shellbot_gazebo_connector.connector_conversions import command_to_message
-from shellbot_gazebo_connector.connector_core import ConnectorCore, Output
+from shellbot_gazebo_connector.connector_core import Command, ConnectorCore, Output
 from shellbot_gazebo_connector.parameters import ConnectorParameters
 from shellbot_msgs.msg import ReferenceStatus
 
@@ -46,6 +47,7 @@ class GazeboConnectorNode:
         self._log = NodeLog("gazebo_connector")
         self._states_at = self._commands = 0.0
         self._command = Publisher(f"{profile.controller}/command", Float64MultiArray, queue_size=10, tcp_nodelay=True)
+        self._effort = Publisher(f"{profile.controller}/effort", Float64MultiArray, queue_size=10, tcp_nodelay=True)
         self._status = Publisher("reference_status", ReferenceStatus, queue_size=5)
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._stop_interface = StopInterface()
@@ -110,12 +112,19 @@ class GazeboConnectorNode:
 
     def _do(self, output: Output, stamp: rospy.Time) -> None:
         if output.command is not None:
-            self._command.publish(command_to_message(output.command))
+            self._send(output.command)
             self._commands += 1
         if output.status is not None:
             self._status.publish(status_message(output.status, stamp))
         if output.notices:
             self._log(*output.notices)
+
+    def _send(self, command: Command) -> None:
+        if command.torque is not None and not self._effort.get_num_connections():
+            text = "efforts without positions are ignored: of the simulators only the embedded one takes torques"
+            self._log(Notice("effort", Level.ERROR, f"{text}; send positions in joint_targets"))
+            command = dataclasses.replace(command, torque=None, holding=True)
+        (self._command if command.torque is None else self._effort).publish(command_to_message(command))
 
     def _publish_diagnostics(self, commands: int) -> None:
         with self._lock:

@@ -108,6 +108,7 @@ class Simulator:
         self._is_torque_driven = False
         self._written: Optional[np.ndarray] = None  # stiffness of the gains that the model has
         self._command = np.zeros(self.joint_count)
+        self._torque: Optional[np.ndarray] = None  # N m, commanded in place of positions
         self.reset()
 
     @property
@@ -172,7 +173,7 @@ class Simulator:
         self._place_base(yaw, attitude)
         self._ticks = self._substeps = 0
         self._leave_torque_mode()
-        self._command = start
+        self._command, self._torque = start, None
         self._servos.reset()
         if self._effects is not None:
             self._effects.reset()
@@ -217,7 +218,36 @@ class Simulator:
         np.minimum(np.maximum(target, self._lower, out=target), self._upper, out=target)
         self._servos.set_command_rate((target - self._command) / TICK)
         self._command = target
+        self._torque = None
         return target.copy()
+
+    def command_torque(self, torque: Positions) -> np.ndarray:
+        """Set the torques that the joints give from the next tick on, in place of their servos, until `command`.
+
+        Of what real servos add, only the torque-speed line acts then.
+
+        Parameters
+        ----------
+        torque : (n,) sequence of float
+            N m; limited to the joints' efforts.
+
+        Returns
+        -------
+        (n,) array
+            What is applied, N m.
+
+        Raises
+        ------
+        CommandError
+            For a wrong length or a value that is not finite; the former command stays.
+        """
+        self._torque = np.clip(checked_positions(torque, self.joint_names), -self._effort, self._effort)
+        return self._torque.copy()
+
+    def hold(self) -> None:
+        """Let the servos hold the joints where they are, if they give commanded torques."""
+        if self._torque is not None:
+            self.command(self.joint_position)
 
     def step_tick(self) -> None:
         """Advance by one tick (10 ms).
@@ -227,6 +257,10 @@ class Simulator:
         SimulationDivergedError
             If the physics state became invalid; call `reset`.
         """
+        if self._torque is not None:
+            for _ in range(self.config.steps_per_tick):
+                self.step_torque(self._torque)
+            return
         self._leave_torque_mode()
         self._imu.keep(self.data)
         self._write_servos(self._servos.bias())

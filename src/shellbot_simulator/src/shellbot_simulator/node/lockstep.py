@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 import threading
-from typing import Dict, Optional
+from typing import Dict, NamedTuple, Optional
 
 import numpy as np
 
@@ -23,6 +23,13 @@ class Phase(enum.Enum):
     HOLD = "hold"  # no stamped command yet: hold the start pose, at most real time
     LOCKED = "locked"  # wait for the command of every tick
     FALLBACK = "fallback"  # stamped commands stopped: hold the last, at most real time
+
+
+class Command(NamedTuple):
+    """What the joints are to do."""
+
+    values: np.ndarray  #: (n,) rad, or N m
+    is_torque: bool = False
 
 
 class CommandGate:
@@ -39,8 +46,8 @@ class CommandGate:
         self._wake = threading.Condition()
         self._interrupted = False
         self._phase = Phase.HOLD
-        self._pending: Dict[int, np.ndarray] = {}
-        self._unstamped: Optional[np.ndarray] = None
+        self._pending: Dict[int, Command] = {}
+        self._unstamped: Optional[Command] = None
         self._published_ns = -1
         self._applied_ns = -1
         self._dropped = 0
@@ -60,13 +67,13 @@ class CommandGate:
             self._published_ns = self._applied_ns = -1
             self._dropped = 0
 
-    def offer(self, position: np.ndarray, stamp_ns: Optional[int]) -> Optional[str]:
+    def offer(self, command: Command, stamp_ns: Optional[int]) -> Optional[str]:
         """Hand in a command (checked already).
 
         Parameters
         ----------
-        position : (n,) array
-            rad.
+        command : Command
+            Positions or torques.
         stamp_ns : int or None
             Stamp of the state it was computed from; None for a command by hand, which is applied at once.
 
@@ -77,7 +84,7 @@ class CommandGate:
         """
         with self._wake:
             if stamp_ns is None:
-                self._unstamped = position
+                self._unstamped = command
                 self._wake.notify_all()
                 return None
             if stamp_ns > self._published_ns:
@@ -90,7 +97,7 @@ class CommandGate:
                 )
             if stamp_ns <= self._applied_ns:
                 return None  # a duplicate or a late one: newer ones are in force already
-            self._pending[stamp_ns] = position
+            self._pending[stamp_ns] = command
             # after a time-out a command a few ticks late is still a sign of life; an old one from a queue is not
             if self._phase is not Phase.LOCKED and stamp_ns >= self._published_ns - 5 * self._tick_ns:
                 self._phase = Phase.LOCKED
@@ -102,7 +109,7 @@ class CommandGate:
         with self._wake:
             self._published_ns = stamp_ns
 
-    def take(self, limit_ns: int) -> Optional[np.ndarray]:
+    def take(self, limit_ns: int) -> Optional[Command]:
         """Return the command for the coming step, None if nothing new has come.
 
         Parameters
@@ -112,7 +119,7 @@ class CommandGate:
         """
         with self._wake:
             usable = [stamp for stamp in self._pending if stamp <= limit_ns]
-            newest: Optional[np.ndarray] = None
+            newest: Optional[Command] = None
             if usable:
                 self._applied_ns = max(usable)
                 newest = self._pending[self._applied_ns]

@@ -17,7 +17,7 @@ from shellbot_simulator.core.simulator import Simulator
 
 from .camera_node import Cameras
 from .command_conversions import command_from_message
-from .lockstep import CommandGate, Phase
+from .lockstep import Command, CommandGate, Phase
 from .node_parameters import NodeParameters
 from .obstacle_services_node import LIST, ObstacleServices
 from .pacing import Pacer, RateMeter
@@ -61,13 +61,17 @@ class PhysicsLoop:
         self._services = WorldServices(self._gate.interrupt, self._serve)
         self._obstacles = ObstacleServices(self._simulator, self._services.in_loop)
         self._viewer = self._open_viewer()
-        self._subscriber = rospy.Subscriber(
-            f"{simulator.profile.controller}/command",
-            Float64MultiArray,
-            self._on_command,
-            queue_size=10,
-            tcp_nodelay=True,
-        )
+        self._subscribers = [
+            rospy.Subscriber(
+                f"{simulator.profile.controller}/{name}",
+                Float64MultiArray,
+                self._on_command,
+                callback_args=name == "effort",
+                queue_size=10,
+                tcp_nodelay=True,
+            )
+            for name in ("command", "effort")
+        ]
 
     def run(self) -> None:
         """Run until the node is shut down."""
@@ -105,7 +109,7 @@ class PhysicsLoop:
         try:
             with _lock(self._viewer):
                 if command is not None:
-                    simulator.command(command)
+                    (simulator.command_torque if command.is_torque else simulator.command)(command.values)
                 simulator.step_tick()
         except SimulationDivergedError as error:
             rospy.logfatal(f"{error}. Paused: call /gazebo/reset_simulation, then /gazebo/unpause_physics")
@@ -147,6 +151,7 @@ class PhysicsLoop:
         if phase is Phase.LOCKED:
             rospy.loginfo(f"simulator: stamped commands arrive, lock-step from t = {self._state.time:.2f} s")
         elif phase is Phase.FALLBACK:
+            self._simulator.hold()
             rospy.logwarn(
                 f"simulator: no command for t = {self._state.time - TICK:.2f} s within "
                 f"{self._parameters.lockstep_timeout:g} s. Holding the last command, at no more than real time, until "
@@ -196,13 +201,13 @@ class PhysicsLoop:
                 joint, gains.p, gains.i, gains.d, gains.i_clamp_min, gains.i_clamp_max, gains.antiwindup
             )
 
-    def _on_command(self, message: Float64MultiArray) -> None:
+    def _on_command(self, message: Float64MultiArray, is_torque: bool) -> None:
         try:
-            position, stamp = command_from_message(message, self._simulator.joint_names)
+            values, stamp = command_from_message(message, self._simulator.joint_names)
         except CommandError as error:
             self._log(Notice("command", Level.ERROR, str(error)))
             return
-        refusal = self._gate.offer(position, stamp)
+        refusal = self._gate.offer(Command(values, is_torque), stamp)
         if refusal:
             self._log(Notice("command", Level.WARN, refusal))
 
