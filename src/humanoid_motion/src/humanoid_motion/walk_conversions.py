@@ -126,7 +126,8 @@ def mode_message(status: Status, stamp: rospy.Time) -> Mode:
     """Return the latched topic mode."""
     at_rest = status.target == status.mode
     number = _NUMBERS.get(status.mode, _OTHER_MODE)
-    message = Mode(mode=number, name=status.mode, target=status.target, progress=float(at_rest), text=status.text)
+    progress = 1.0 if at_rest else status.progress
+    message = Mode(mode=number, name=status.mode, target=status.target, progress=progress, text=status.text)
     message.header.stamp = stamp
     return message
 

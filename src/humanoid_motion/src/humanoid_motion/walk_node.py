@@ -23,6 +23,7 @@ from humanoid_motion.base_state import BaseTracker
 from humanoid_motion.fall import FallParameters
 from humanoid_motion.foot_wrenches import FootWrenches
 from humanoid_motion.parameters import WalkError, WalkParameters
+from humanoid_motion.perform_action_node import MotionServer
 from humanoid_motion.robot_core import HumanoidCore, Status
 from humanoid_motion.tick_inputs import TickInputs
 from shellbot_common import Level, Notice, RobotProfile, SettingsError, Stamp, classify_stamp
@@ -69,6 +70,8 @@ class WalkNode:
         self._walkspace.publish(convert.walkspace_message(parameters))
         self._shown = Status("", "", "")
         self._transforms = tf2_ros.TransformBroadcaster()
+        self._operator = OperatorInterface(self._stop_driving)
+        self._actions = MotionServer(core, self._lock, self._operator)
         topics = [("joint_states", JointState), ("imu/data", Imu)]
         topics += [(f"contact_wrenches/{sole}", WrenchStamped) for sole in self._soles]
         self._topics = [name for name, _ in topics]
@@ -83,7 +86,6 @@ class WalkNode:
             rospy.Subscriber(f"{profile.controller}/{joint}/pid/parameter_updates", Config, self._on_gains, index)
             for index, joint in enumerate(self._names)
         ]
-        self._operator = OperatorInterface(self._stop_driving)
         self._commands = [
             rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
             rospy.Subscriber("cmd_vel", Twist, self._on_twist, queue_size=1),
@@ -193,10 +195,12 @@ class WalkNode:
         self._targets.publish(convert.targets_message(command, self._names, stamp))
         self._odometry.publish(convert.odometry_message(state, stamp, self._link))
         self._transforms.sendTransform(convert.transforms(state, stamp, self._link))
+        self._actions.report(self._time)
         if status != self._shown:
+            if status.mode != "motion" or status.target != self._shown.target:  # not each of its frames
+                rospy.loginfo("walk: %s", status.text)
             self._shown = status
             self._mode.publish(convert.mode_message(status, stamp))
-            rospy.loginfo("walk: %s", status.text)
 
 
 def main() -> None:
@@ -208,7 +212,7 @@ def main() -> None:
         urdf = rospy.get_param("robot_description", "")
         fall = FallParameters.load(rospy.get_param("~fall"))
         heading = rospy.get_param("~heading", "imu")
-        core = HumanoidCore(urdf, profile, parameters, fall, heading)
+        core = HumanoidCore(urdf, profile, parameters, fall, heading, rospy.get_param("~motions_file", ""))
         rospy.loginfo("walk: loading its kernels; after a change they are compiled first, for half a minute")
         core.warm_up()
     except (SettingsError, ValueError, KeyError) as error:
