@@ -8,6 +8,7 @@ from typing import Optional
 import numpy as np
 
 import humanoid_description
+from humanoid_motion.foot_wrenches import wrench_of_cells
 from humanoid_motion.interface import Feedback
 from humanoid_motion.parameters import WalkParameters
 from humanoid_motion.robot_core import HumanoidCore
@@ -79,7 +80,6 @@ class Robot:
         self.state = self.simulator.state()
 
     def _felt(self) -> np.ndarray:
-        """Return the soles' wrenches (2, 6) as their load cells have them: normal force, and moments in the plane."""
+        """Return the soles' wrenches (2, 6) as their load cells have them."""
         places, forces = self.simulator.load_cell_places, self.simulator.load_cells()
-        rows = [(0.0, 0.0, f.sum(), places[sole][:, 1] @ f, -places[sole][:, 0] @ f, 0.0) for sole, f in forces.items()]
-        return np.array(rows)
+        return np.array([wrench_of_cells(places[sole], force) for sole, force in forces.items()])

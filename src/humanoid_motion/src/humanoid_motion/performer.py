@@ -40,7 +40,9 @@ class _Player:
     def __init__(self, motion: KeyMotion, q: np.ndarray, speed: float) -> None:
         curve = motion.begin(q, speed)
         self.motion, self.at, self.duration = motion, curve.at, curve.duration
-        self._table = curve(np.arange(0.0, curve.duration + 2.0 * TICK, TICK))  # which stands still at its end
+        table = curve(np.arange(0.0, curve.duration + 2.0 * TICK, TICK))  # which stands still at its end
+        points = np.vstack((q, motion.frames))
+        self._table = np.clip(table, np.nanmin(points, axis=0), np.nanmax(points, axis=0))  # but for a rounding, it is
         self.time, self._pace, self.is_halted = 0.0, 0.0, False
 
     def step(self) -> np.ndarray:

@@ -383,7 +383,7 @@ class HumanoidCore:
             return Status("motion", performed.name, text, performed.progress)
         if self._mode == "pose":
             what = f"the pose {self._pose}" if self._pose else "the joint targets"
-            if self._motion.is_moving:
+            if self._motion.is_moving or self._pose == self._standing:  # where the engine takes over
                 return Status("pose", self._pose or "pose", f"It goes to {what}.")
             text = f"It holds {what} and does not balance; stand, or cmd_vel, lets it walk again.{self._behind()}"
             return Status("pose", "pose", text)

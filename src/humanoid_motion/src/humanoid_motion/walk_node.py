@@ -13,7 +13,7 @@ import numpy as np
 import rospy
 import tf2_ros
 from dynamic_reconfigure.msg import Config
-from geometry_msgs.msg import PoseStamped, Twist, WrenchStamped
+from geometry_msgs.msg import PoseStamped, Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool
@@ -56,6 +56,7 @@ class WalkNode:
         parameters: WalkParameters,
         wrenches: FootWrenches,
         heading: str,
+        contacts: str,
     ) -> None:
         self._parameters = parameters
         self._core, self._names, self._link = core, profile.joint_names, profile.base.link
@@ -73,7 +74,7 @@ class WalkNode:
         self._operator = OperatorInterface(self._stop_driving)
         self._actions = MotionServer(core, self._lock, self._operator)
         topics = [("joint_states", JointState), ("imu/data", Imu)]
-        topics += [(f"contact_wrenches/{sole}", WrenchStamped) for sole in self._soles]
+        topics += convert.sole_topics(contacts, self._soles)
         self._topics = [name for name, _ in topics]
         self._inputs = TickInputs(len(topics))
         self._measurements = [
@@ -170,7 +171,7 @@ class WalkNode:
                 self._log(Notice("silent", Level.WARN, text))
             self._log()
 
-    def _on_tick(self, states: JointState, imu: Imu, *feet: WrenchStamped) -> None:
+    def _on_tick(self, states: JointState, imu: Imu, *feet: Any) -> None:
         stamp = states.header.stamp
         with self._lock:
             kind = classify_stamp(self._time, stamp.to_sec())
@@ -211,11 +212,12 @@ def main() -> None:
         parameters = WalkParameters.load(rospy.get_param("~config"))
         urdf = rospy.get_param("robot_description", "")
         fall = FallParameters.load(rospy.get_param("~fall"))
-        heading = rospy.get_param("~heading", "imu")
+        heading, contacts = rospy.get_param("~heading", "imu"), rospy.get_param("~contacts", "wrench")
+        convert.sole_topics(contacts, ())  # before the kernels are loaded
         core = HumanoidCore(urdf, profile, parameters, fall, heading, rospy.get_param("~motions_file", ""))
         rospy.loginfo("walk: loading its kernels; after a change they are compiled first, for half a minute")
         core.warm_up()
     except (SettingsError, ValueError, KeyError) as error:
         rospy.logfatal("walk: %s", error)
         sys.exit(1)
-    WalkNode(core, profile, parameters, FootWrenches(urdf, tuple(profile.contacts)), heading).watch()
+    WalkNode(core, profile, parameters, FootWrenches(urdf, tuple(profile.contacts)), heading, contacts).watch()
