@@ -8,9 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import humanoid_description
 from humanoid_evaluation.robot import Robot
-from humanoid_motion.motions import MotionReader, load_motions
 from humanoid_motion.parameters import WalkError
 from humanoid_motion.performer import ABORTED, CANCELLED, SUCCEEDED
 from shellbot_simulator.core.config import load_config
@@ -21,8 +19,8 @@ SHIPPED = ("wave", "bow")
 class Watched(Robot):
     """A robot that has stood for a while, and whose greatest jump of the command is known."""
 
-    def __init__(self, friction=0.8):
-        super().__init__(replace(load_config(), friction=friction), seed=310)
+    def __init__(self, friction=0.8, motions_file=""):
+        super().__init__(replace(load_config(), friction=friction), seed=310, motions_file=motions_file)
         self.jump = 0.0
         self.run(1.0)
 
@@ -123,9 +121,7 @@ def test_an_emergency_stop_and_a_fall_abort_a_motion_and_getting_up_is_an_action
 def test_a_motion_of_the_users_that_holds_stays_in_its_last_frame(tmp_path):
     file = tmp_path / "own.yaml"
     file.write_text("low: {text: t, then: hold, frames: [{time: 2, pose: crouch}]}", encoding="utf-8")
-    robot = Watched()
-    reader = MotionReader.of_robot(humanoid_description.urdf_text(), robot.simulator.profile)
-    robot.core.performer.motions.update(load_motions(reader, file).performed)
+    robot = Watched(motions_file=file)
     robot.core.perform("low", 0.5)
     assert robot.until_the_end().outcome == SUCCEEDED
     robot.run(1.0)

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from pathlib import Path
+from typing import Optional, Union
 
 import numpy as np
 
@@ -37,6 +38,8 @@ class Robot:
         ``imu`` or ``feet``.
     contacts : str
         What the engine feels of its soles: ``wrench``, ideal, or ``cells``, the four force sensors.
+    motions_file : str or Path
+        Motions of the user's.
 
     Attributes
     ----------
@@ -53,10 +56,11 @@ class Robot:
         motors: str = "peak",
         heading: str = "imu",
         contacts: str = "wrench",
+        motions_file: Union[str, Path] = "",
     ) -> None:
         urdf, profile = humanoid_description.urdf_text(motors), humanoid_description.profile()
         self.simulator = Simulator(urdf, profile, world)
-        self.core = HumanoidCore(urdf, profile, parameters(), heading=heading)
+        self.core = HumanoidCore(urdf, profile, parameters(), heading=heading, motions_file=motions_file)
         self.state = self.simulator.reset(seed=seed)
         self.command: Optional[np.ndarray] = None
         self._contacts = contacts

@@ -73,7 +73,7 @@ class FootWrenches:
 
 
 def wrench_of_cells(places: np.ndarray, forces: np.ndarray) -> np.ndarray:
-    """Return what the force sensors of a sole feel of the ground's wrench, (6,): normal force, and moments in the plane.
+    """Return the ground's wrench, (6,), as the force sensors of a sole have it: normal force, moments in the plane.
 
     Parameters
     ----------

@@ -95,6 +95,7 @@ class HumanoidCore:
         self.performer.end(ABORTED, "the simulation was reset")
         self._mode, self._pose = "engine", ""
         self._command: Optional[np.ndarray] = None
+        self._origin = self._poses[self._standing]  # where a motion leads back to, (n,) rad
         self._measured = np.zeros(len(self._profile.joints))
         self._fade: Tuple[np.ndarray, float, float] = (np.zeros(0), 0.0, _FADE)  # from, s left, s in all
 
@@ -212,6 +213,7 @@ class HumanoidCore:
         if self._mode == "pose" and self._motion.is_moving:
             raise WalkError(f"{name} is not performed while the joints move: {self.status().text} Wait for its end.")
         assert self._command is not None
+        self._origin = self._poses[self._standing] if self._mode == "pose" else self._command
         duration = self.performer.begin(motion, self._command, speed)
         self._mode = "motion"
         return f"performs {name} in {duration:.1f} s"
@@ -330,8 +332,17 @@ class HumanoidCore:
             if performer.holds:
                 performer.finish()
             else:
-                self._move(self._angles(self._standing), _POSE_SPEED)
+                self._go_back()
                 performer.go_back()
+
+    def _go_back(self) -> None:
+        """Go to where the engine can take over: its own command before the motion, or its stance."""
+        targets = dict(zip(self._profile.joint_names, self._origin))
+        for coupling in self._profile.couplings:  # each servo of one motor has the torque of its own side on top
+            pair = (coupling.leader, *coupling.followers)
+            targets.update(dict.fromkeys(pair, float(np.mean([targets[name] for name in pair]))))
+        self._motion.move(targets, _POSE_SPEED)
+        self._pose = self._standing
 
     def _posed(self) -> np.ndarray:
         command = self._motion.step()

@@ -170,8 +170,8 @@ def _wrench(foot: Union[WrenchStamped, PointCloud]) -> Sequence[float]:
     forces = next((channel.values for channel in foot.channels if channel.name == "force"), ())
     if not foot.points or len(forces) != len(foot.points):
         raise WalkError(
-            f"load cells in {foot.header.frame_id}: {len(forces)} forces of {len(foot.points)} sensors; give one of each "
-            "in the channel force"
+            f"load cells in {foot.header.frame_id}: {len(forces)} forces of {len(foot.points)} sensors; give one of "
+            "each in the channel force"
         )
     return wrench_of_cells(np.array([_vector(point) for point in foot.points]), np.array(forces)).tolist()
 

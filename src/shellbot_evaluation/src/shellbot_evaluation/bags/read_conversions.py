@@ -202,6 +202,26 @@ def read_bag(
         return BagData(str(file), bag.begin, bag.end, bag.messages, profile, **found)
 
 
+def read_joint_states(file: Path, namespace: Optional[str] = None) -> JointTrack:
+    """Return the measured joints of a run.
+
+    Raises
+    ------
+    EvaluationError
+        As for `read_bag`, or if the bag has no joint_states.
+    """
+    with Bag(file) as bag:
+        topic = f"{bag.namespace(namespace)}/joint_states"
+        messages = bag.read(topic)
+        if not messages:
+            raise EvaluationError(
+                f"{file} has no {topic.strip('/')}, but {', '.join(sorted(bag.messages))[:200]}; record with roslaunch "
+                "shellbot_bringup record.launch purpose:=joints"
+            )
+        _check_order(file, topic, messages)
+        return joint_track(messages)
+
+
 def _is(topic: str, name: str) -> bool:
     return topic.endswith(f"/{name}") and not topic.endswith(f"ground_truth/{name}")
 
