@@ -133,7 +133,7 @@ def played(name: str, friction: float, seed: int, file: str) -> Dict[str, object
 def _joints(arguments: argparse.Namespace) -> Tuple[Sequence[str], Sequence[float], np.ndarray]:
     if arguments.from_file.suffix.lower() == ".csv":
         return read_joints(arguments.from_file)
-    module = importlib.import_module("shellbot_evaluation.bags.read_conversions")
+    module = importlib.import_module("shellbot_evaluation.bags.joint_conversions")
     track = module.read_joint_states(arguments.from_file, arguments.ns)
     return track.names, track.t, track.position
 
@@ -170,9 +170,9 @@ def _record(arguments: argparse.Namespace) -> int:
     worst = int(off.argmax())
     slower = f", {longer:.2f} times as long as recorded, because joints would be too fast" if longer > 1.01 else ""
     end = "holds its last frame" if fitted.then == HOLD else "goes back to its stance"
-    error = f"within {math.degrees(off[worst]):.2f} deg of the recording (worst {list(ranges)[worst]})"
+    stated = f"within {math.degrees(off[worst]):.2f} deg of the recording (worst {list(ranges)[worst]})"
     size = f"{len(fitted.times)} frames of {len(fitted.joints)} joints, {recording.t[-1]:.2f} s{slower}"
-    say(f"{name} in {out}: {size}; {error}; at its end the robot {end}")
+    say(f"{name} in {out}: {size}; {stated}; at its end the robot {end}")
     say(f"next: scripts/action humanoid check {name} --motions-file {out}")
     return 0
 

@@ -163,7 +163,7 @@ class Keyframes:
         for group in groups.values():
             rows = known[:, group[0]]
             times = np.concatenate(([-1.0], t[rows], [t[-1] + 1.0]))
-            values = p[np.ix_(rows, group)]
+            values = p[rows][:, group]
             self._groups.append(PchipInterpolator(times, np.concatenate((values[:1], values, values[-1:]))))
 
     def derivatives(self, t: ArrayLike) -> np.ndarray:

@@ -180,7 +180,7 @@ def read_bag(
         for name, topic in topics.items():
             messages = bag.read(topic)
             if name in JOINT_TOPICS:
-                _check_order(file, topic, messages)
+                check_order(file, topic, messages)
                 found["joints"][name] = joint_track(messages)
             if name in ODOMETRY_TOPICS:
                 found["poses"][name] = pose_track(messages)
@@ -202,26 +202,6 @@ def read_bag(
         return BagData(str(file), bag.begin, bag.end, bag.messages, profile, **found)
 
 
-def read_joint_states(file: Path, namespace: Optional[str] = None) -> JointTrack:
-    """Return the measured joints of a run.
-
-    Raises
-    ------
-    EvaluationError
-        As for `read_bag`, or if the bag has no joint_states.
-    """
-    with Bag(file) as bag:
-        topic = f"{bag.namespace(namespace)}/joint_states"
-        messages = bag.read(topic)
-        if not messages:
-            raise EvaluationError(
-                f"{file} has no {topic.strip('/')}, but {', '.join(sorted(bag.messages))[:200]}; record with roslaunch "
-                "shellbot_bringup record.launch purpose:=joints"
-            )
-        _check_order(file, topic, messages)
-        return joint_track(messages)
-
-
 def _is(topic: str, name: str) -> bool:
     return topic.endswith(f"/{name}") and not topic.endswith(f"ground_truth/{name}")
 
@@ -231,7 +211,8 @@ def _command(bag: Bag) -> str:
     return next(kinds, "")
 
 
-def _check_order(file: Path, topic: str, messages: Messages) -> None:
+def check_order(file: Path, topic: str, messages: Messages) -> None:
+    """Raise EvaluationError if the simulation was reset while a topic was recorded."""
     stamps = np.array([message.header.stamp.to_sec() for _, message in messages])
     back = np.diff(stamps).min(initial=0.0)
     numbers = np.array([message.header.seq for _, message in messages], dtype=float)
