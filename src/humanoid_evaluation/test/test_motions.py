@@ -118,10 +118,25 @@ def test_an_emergency_stop_and_a_fall_abort_a_motion_and_getting_up_is_an_action
     assert status.outcome == SUCCEEDED and robot.core.status().mode == "stand"
 
 
-def test_a_motion_of_the_users_that_holds_stays_in_its_last_frame(tmp_path):
+def test_motions_of_the_users_hold_their_last_frame_or_lead_back_to_the_balance_without_a_jump(tmp_path):
     file = tmp_path / "own.yaml"
-    file.write_text("low: {text: t, then: hold, frames: [{time: 2, pose: crouch}]}", encoding="utf-8")
+    reach = "reach: {text: t, frames: [{time: 2, joints_deg: {LShoulderPitch: 0}}]}\n"
+    file.write_text(reach + "low: {text: t, then: hold, frames: [{time: 2, pose: crouch}]}\n", encoding="utf-8")
     robot = Watched(motions_file=file)
+    names = robot.simulator.joint_names
+    arm, legs = names.index("LShoulderPitch"), [names.index(f"{side}HipPitch") for side in "LR"]
+    balance, robot.jump = robot.command, 0.0
+    robot.core.perform("reach")
+    robot.run(2.0)
+    assert robot.command[arm] == pytest.approx(0.0, abs=1e-3)
+    assert np.array_equal(robot.command[legs], balance[legs]), "they hold the engine's command"
+    while robot.core.performer.is_active:
+        robot.run(0.01)
+        assert robot.command[legs] == pytest.approx(balance[legs], abs=0.03), "on the way back, too"
+    assert robot.core.performer.status.outcome == SUCCEEDED
+    robot.run(1.0)
+    assert robot.command[arm] == pytest.approx(balance[arm], abs=0.02) and robot.jump < 0.03
+    assert robot.command[legs] == pytest.approx(balance[legs], abs=0.05)
     robot.core.perform("low", 0.5)
     assert robot.until_the_end().outcome == SUCCEEDED
     robot.run(1.0)
