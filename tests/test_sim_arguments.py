@@ -56,6 +56,18 @@ def test_wrong_arguments(argument, words):
     assert words in sim_arguments.sim_complaint(["rtf:=1", argument])
 
 
+def test_motions_of_the_users_are_read_before_anything_starts(tmp_path):
+    file = tmp_path / "mine.yaml"
+    given = ["robot:=humanoid", f"motions_file:={file}"]
+    assert f"cannot read {file}" in sim_arguments.sim_complaint(given)
+    file.write_text("nod: {text: t, frames: [{time: 1, joints_deg: {HeadPitch: 99}}]}\n")
+    words = sim_arguments.sim_complaint(given)
+    assert words.startswith(f"{file}: nod: frames[0]: HeadPitch is commanded to") and "(99 deg); give" in words
+    file.write_text("nod: {text: t, frames: [{time: 1, joints_deg: {HeadPitch: 9}}]}\n")
+    assert sim_arguments.sim_complaint(given) == ""
+    assert sim_arguments.sim_complaint(["robot:=humanoid", "motions_file:="]) == ""
+
+
 def test_gaits_of_another_file_are_those_that_may_begin(tmp_path):
     table = tmp_path / "gaits.yaml"
     table.write_text("crawl: {pitch: {alpha_deg: 15, k: 1}}\n")

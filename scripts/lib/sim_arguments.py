@@ -112,10 +112,25 @@ def _wrong_world(path: str, simulator: str, robot: str) -> str:
     return world_complaint(path, robot)
 
 
+def _wrong_motions(path: str) -> str:
+    """Return what is wrong with a file of the humanoid's motions."""
+    import humanoid_description
+    from humanoid_motion.motions import MotionReader, load_motions
+    from humanoid_motion.parameters import WalkError
+
+    try:
+        load_motions(MotionReader.of_robot(humanoid_description.urdf_text(), humanoid_description.profile()), path)
+    except WalkError as error:
+        return str(error)
+    return ""
+
+
 def _wrong_file(kind: str, path: str, given: Dict[str, str], launch: Path) -> str:
     simulator = given.get("simulator", "mujoco")
     if kind == "settings":
         return _wrong_settings(path, simulator) if path else ""
+    if kind == "motions":
+        return _wrong_motions(path) if path else ""
     return _wrong_world(path, simulator, launch.parents[1].name[: -len("_bringup")])
 
 

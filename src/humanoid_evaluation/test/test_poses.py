@@ -89,7 +89,7 @@ def test_a_pose_beyond_the_limits_and_a_sensor_that_is_not_in_the_description_ar
 
 def test_joint_targets_are_latched_and_refused_while_walking_and_apart():
     robot = Watched()
-    with pytest.raises(WalkError, match="before they are measured"):
+    with pytest.raises(WalkError, match="before the joints are measured"):
         robot.core.move_joints({"HeadYaw": 0.1}, 0.1)
     robot.run(1.0)
     duration = robot.core.move_joints({"LShoulderRoll": 1.3, "RShoulderRoll": -1.3, "HeadYaw": -1.15}, 0.1)

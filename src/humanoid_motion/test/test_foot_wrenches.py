@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import humanoid_description
-from humanoid_motion.foot_wrenches import FootWrenches
+from humanoid_motion.foot_wrenches import FootWrenches, wrench_of_cells
 from humanoid_motion.parameters import WalkError
 from robot_mechanics.models.inertia import inertias_of_urdf
 
@@ -59,3 +59,13 @@ def test_the_node_reads_the_frame_of_each_message():
     states = JointState(name=["a"], position=[0.1])
     feedback = convert.feedback_from_messages(states, Imu(), feet, ["a"], FEET)
     assert feedback.wrenches == pytest.approx(np.array([ground, ground]))
+
+
+def test_the_cells_of_a_sole_feel_its_normal_force_and_the_moments_of_this():
+    places, forces = (
+        np.array([[0.07, 0.023, 0.01], [0.07, -0.03, 0.01], [-0.03, 0.02, 0.0]]),
+        np.array([3.0, 5.0, 11.0]),
+    )
+    force = np.outer(forces, [0.0, 0.0, 1.0])
+    expected = np.concatenate((force.sum(axis=0), np.cross(places, force).sum(axis=0)))
+    assert wrench_of_cells(places, forces) == pytest.approx(expected)

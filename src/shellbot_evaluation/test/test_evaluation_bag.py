@@ -21,7 +21,6 @@ from shellbot_chain.errors import DefinitionError
 from shellbot_chain.planar import PlanarPath
 from shellbot_common import RobotProfile, package_file
 from shellbot_evaluation import plot_cli
-from shellbot_evaluation.action_record import read_joints
 from shellbot_evaluation.bags.analysis import (
     commanded_velocity,
     contact_rows,
@@ -38,6 +37,7 @@ from shellbot_evaluation.bags.read_conversions import pose_track, read_bag
 from shellbot_evaluation.bags.replay_node import check
 from shellbot_evaluation.bags.robot_conversions import main as bag_robot
 from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.joint_tables import read_joints
 from shellbot_msgs.msg import Contact, Contacts
 
 SPEED, YAW_RATE = 0.15, 0.1  # m/s, rad/s

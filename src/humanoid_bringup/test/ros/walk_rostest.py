@@ -9,8 +9,10 @@ import threading
 import time
 import unittest
 
+import actionlib
 import rospy
 import rostest
+from actionlib_msgs.msg import GoalStatus
 from geometry_msgs.msg import PoseStamped, Twist
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
@@ -20,11 +22,12 @@ from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
 from humanoid_motion.move_joint_node import main as move_joint
-from shellbot_msgs.msg import Mode, Walkspace
+from shellbot_msgs.msg import ActionDescriptions, Mode, PerformActionAction, PerformActionGoal, Walkspace
 from shellbot_msgs.srv import MoveJoints, RequestMode
 
 LIMIT_S = 240.0  # wall clock; only a hung node meets it
 COMPILED_S = 300.0  # wall clock; a node that starts for the first time compiles its kernels
+END = (GoalStatus.SUCCEEDED, GoalStatus.PREEMPTED, GoalStatus.ABORTED, GoalStatus.REJECTED)
 TWIST_PERIOD_S = 0.02  # wall clock; many a simulated cmd_vel time-out even at ten times real time
 
 
@@ -172,6 +175,33 @@ class WalkTest(unittest.TestCase):
         self.assertTrue(request("stand").accepted)
         self.wait(lambda: self.modes[-1].name == "stand", "standing")
         self.assertIn("no pose", request("sit").reason)
+
+    def test_4b_motions_are_performed_by_name_and_end_by_themselves_or_when_cancelled(self):
+        announced, feedback = [], []
+        actions = rospy.Subscriber("actions", ActionDescriptions, self.keep(announced), queue_size=1)
+        self.wait(lambda: announced, "the list of actions")
+        actions.unregister()
+        self.assertEqual([action.name for action in announced[-1].actions], ["bow", "get_up", "wave"])
+        client = actionlib.SimpleActionClient("perform_action", PerformActionAction)
+        self.wait(lambda: client.wait_for_server(rospy.Duration(0.1)), "the server")
+
+        def result_of(cancel=False, **goal):
+            client.send_goal(PerformActionGoal(**goal), feedback_cb=feedback.append)
+            if cancel:
+                self.wait(lambda: self.modes[-1].target == goal["name"], "its begin")
+                client.cancel_goal()
+            self.wait(lambda: client.get_state() in END, f"the end of {goal['name']}")
+            return client.get_state(), client.get_result().text
+
+        self.assertEqual(result_of(name="wave"), (GoalStatus.SUCCEEDED, "wave is performed"))
+        self.assertTrue(any(each.sub_action == "frame 3 of 7" and 0.2 < each.progress < 0.6 for each in feedback))
+        self.wait(lambda: self.modes[-1].name == "stand", "standing")
+        state, text = result_of(name="bow", speed=0.1, cancel=True)
+        self.assertEqual((state, text), (GoalStatus.PREEMPTED, "bow is cancelled: it was requested"))
+        self.assertIn("has no parameters", result_of(name="wave", parameters=[3.0])[1])
+        self.assertEqual(result_of(name="dance")[0], GoalStatus.REJECTED)
+        self.assertIn("scripts/action run wave", rospy.ServiceProxy("request_mode", RequestMode)("wave").reason)
+        self.wait(lambda: self.modes[-1].name == "stand", "standing")
 
     def test_5_when_it_topples_it_lies_limp_and_gets_up_when_asked_to(self):
         request = rospy.ServiceProxy("request_mode", RequestMode)

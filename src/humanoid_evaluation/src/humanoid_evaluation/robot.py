@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from pathlib import Path
+from typing import Optional, Union
 
 import numpy as np
 
 import humanoid_description
+from humanoid_motion.foot_wrenches import wrench_of_cells
 from humanoid_motion.interface import Feedback
 from humanoid_motion.parameters import WalkParameters
 from humanoid_motion.robot_core import HumanoidCore
@@ -36,6 +38,8 @@ class Robot:
         ``imu`` or ``feet``.
     contacts : str
         What the engine feels of its soles: ``wrench``, ideal, or ``cells``, the four force sensors.
+    motions_file : str or Path
+        Motions of the user's.
 
     Attributes
     ----------
@@ -52,10 +56,11 @@ class Robot:
         motors: str = "peak",
         heading: str = "imu",
         contacts: str = "wrench",
+        motions_file: Union[str, Path] = "",
     ) -> None:
         urdf, profile = humanoid_description.urdf_text(motors), humanoid_description.profile()
         self.simulator = Simulator(urdf, profile, world)
-        self.core = HumanoidCore(urdf, profile, parameters(), heading=heading)
+        self.core = HumanoidCore(urdf, profile, parameters(), heading=heading, motions_file=motions_file)
         self.state = self.simulator.reset(seed=seed)
         self.command: Optional[np.ndarray] = None
         self._contacts = contacts
@@ -79,7 +84,6 @@ class Robot:
         self.state = self.simulator.state()
 
     def _felt(self) -> np.ndarray:
-        """Return the soles' wrenches (2, 6) as their load cells have them: normal force, and moments in the plane."""
+        """Return the soles' wrenches (2, 6) as their load cells have them."""
         places, forces = self.simulator.load_cell_places, self.simulator.load_cells()
-        rows = [(0.0, 0.0, f.sum(), places[sole][:, 1] @ f, -places[sole][:, 0] @ f, 0.0) for sole, f in forces.items()]
-        return np.array(rows)
+        return np.array([wrench_of_cells(places[sole], force) for sole, force in forces.items()])

@@ -70,3 +70,16 @@ class FootWrenches:
         rotation, lever, weight = self._sensors[sole, frame]
         force = rotation @ wrench[:3]
         return np.concatenate((force, rotation @ wrench[3:] + np.cross(lever, force))) + weight
+
+
+def wrench_of_cells(places: np.ndarray, forces: np.ndarray) -> np.ndarray:
+    """Return the ground's wrench, (6,), as the force sensors of a sole have it: normal force, moments in the plane.
+
+    Parameters
+    ----------
+    places : (c, 3) array
+        Of the sensors in the sole's frame, m.
+    forces : (c,) array
+        Along its z axis, N.
+    """
+    return np.array([0.0, 0.0, forces.sum(), places[:, 1] @ forces, -places[:, 0] @ forces, 0.0])

@@ -6,15 +6,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Dict, List, Mapping, Tuple, Union
 
 import numpy as np
 
-from humanoid_motion.joint_motion import JointMotion, JointRange
+from humanoid_motion.joint_motion import JointMotion, JointRange, joint_ranges
 from humanoid_motion.parameters import WalkError
 from robot_mechanics.models.joint import Joint
+from robot_mechanics.models.urdf import load_urdf
 from robot_mechanics.trajectories import Keyframes, Limits
-from shellbot_common import Settings, number, read_yaml
+from shellbot_common import RobotProfile, Settings, choice, number, package_file, read_yaml
+
+STAND, HOLD = "stand", "hold"  # what a motion that was performed on request ends with: its stance, or its last frame
 
 _SPEED = 0.98  # of a joint's speed limit, since `stretch` looks at samples
 _STRETCHED = 1e-3  # by which a joint may be faster than that
@@ -33,6 +37,7 @@ class _Row(Settings, error=WalkError):
     text: str
     frames: Tuple[_Frame, ...] = ()
     mirror: str = ""  # name of a motion above
+    then: str = choice((STAND, HOLD), default=STAND)
 
     def conflict(self) -> str:
         return "" if bool(self.frames) != bool(self.mirror) else "give either frames or mirror, a motion above"
@@ -47,12 +52,21 @@ class KeyMotion:
     frames: np.ndarray  #: (k, n) rad; not a number: the joint goes smoothly through that frame
     times: np.ndarray  #: (k,) s, of each frame since the one before, at least
     speeds: np.ndarray  #: (n,) rad/s, that no joint exceeds
+    then: str = STAND  #: STAND or HOLD
 
-    def begin(self, q: np.ndarray) -> Keyframes:
-        """Return the curve from joint angles (n,), rad; a time in which a joint would be too fast becomes longer."""
+    def begin(self, q: np.ndarray, speed: float = 1.0) -> Keyframes:
+        """Return the curve from joint angles (n,), rad; a time in which a joint would be too fast becomes longer.
+
+        Parameters
+        ----------
+        q : (n,) array
+            Where it begins, rad.
+        speed : float
+            Fraction of the speed that the times of the frames mean.
+        """
         points, times, limits = (
             np.vstack((q, self.frames)),
-            self.times.copy(),
+            self.times / speed,
             Limits(velocity=(_SPEED * self.speeds).tolist()),
         )
         while True:
@@ -89,8 +103,24 @@ class MotionReader:
             axis = joints[name].axis * [-1.0, 1.0, -1.0]  # of a rotation, seen in the mirror of the x-z plane
             self._sign[index] = math.copysign(1.0, float(axis @ joints[self._names[self._other[index]]].axis))
 
-    def load(self, path: Union[str, Path]) -> Dict[str, KeyMotion]:
+    @classmethod
+    def of_robot(cls, urdf_text: str, profile: RobotProfile) -> MotionReader:
+        """Return a reader for the robot of a description and its profile."""
+        joints = {joint.name: joint for joint in load_urdf(urdf_text).joints.values()}
+        poses = {name: np.array(list(profile.pose(name).values())) for name in profile.poses}
+        return cls(joint_ranges(urdf_text, profile), joints, poses)
+
+    def load(
+        self, path: Union[str, Path], before: Mapping[str, KeyMotion] = MappingProxyType({})
+    ) -> Dict[str, KeyMotion]:
         """Return the motions of a file by name.
+
+        Parameters
+        ----------
+        path : str or Path
+            A YAML file.
+        before : mapping of str to KeyMotion
+            Of files that were read before: a mirror may name them, and their names are taken.
 
         Raises
         ------
@@ -100,9 +130,15 @@ class MotionReader:
         found: Dict[str, KeyMotion] = {}
         for key, values in read_yaml(path, WalkError).items():
             name, prefix = str(key), f"{path}: {key}: "
+            if not name.isidentifier() or name in before or name in self._poses:
+                taken = "a pose of the robot" if name in self._poses else "one of its motions"
+                reason = (
+                    f"is the name of {taken} already" if name.isidentifier() else "is no name of letters, digits and _"
+                )
+                raise WalkError(f"{prefix}{name} {reason}; give the motion another name")
             row = _Row.from_mapping(values, prefix)
             try:
-                found[name] = self._motion(name, row, found)
+                found[name] = self._motion(name, row, {**before, **found})
             except WalkError as error:
                 raise WalkError(f"{prefix}{error}") from None
         return found
@@ -116,7 +152,7 @@ class MotionReader:
             if row.mirror not in found:
                 raise WalkError(f"mirror is {row.mirror!r}; motions above are {', '.join(found) or 'none'}")
             other = found[row.mirror]
-            return KeyMotion(name, row.text, self.mirrored(other.frames), other.times, self._speeds)
+            return KeyMotion(name, row.text, self.mirrored(other.frames), other.times, self._speeds, row.then)
         frames = []
         for index, frame in enumerate(row.frames):
             try:
@@ -124,7 +160,7 @@ class MotionReader:
             except WalkError as error:
                 raise WalkError(f"frames[{index}]: {error}") from None
         times = np.array([frame.time for frame in row.frames])
-        return KeyMotion(name, row.text, np.array(frames), times, self._speeds)
+        return KeyMotion(name, row.text, np.array(frames), times, self._speeds, row.then)
 
     def _angles(self, frame: _Frame) -> np.ndarray:
         """Return the joint angles (n,) of a frame, rad."""
@@ -144,3 +180,31 @@ class MotionReader:
         for name, angle in (self._joints.resolved(targets, 1.0) if targets else {}).items():
             q[self._names.index(name)] = angle
         return q
+
+
+@dataclass(frozen=True)
+class MotionSet:
+    """All motions of a robot, by name."""
+
+    falls: Mapping[str, KeyMotion]  #: `config/motions.yaml`, for the fall manager alone
+    performed: Mapping[str, KeyMotion]  #: On request: `config/actions.yaml` and a file of the user's
+
+
+def load_motions(reader: MotionReader, user_file: Union[str, Path] = "") -> MotionSet:
+    """Return the motions delivered, and those of a user's file if one is given.
+
+    Raises
+    ------
+    WalkError
+        As `MotionReader.load`, or if the user's file has no motion.
+    """
+    falls = reader.load(package_file("humanoid_motion", "config/motions.yaml"))
+    performed = reader.load(package_file("humanoid_motion", "config/actions.yaml"), falls)
+    if user_file:
+        own = reader.load(user_file, {**falls, **performed})
+        if not own:
+            raise WalkError(
+                f"{user_file} has no motion; give NAME: {{text: ..., frames: [...]}}, as config/actions.yaml"
+            )
+        performed.update(own)
+    return MotionSet(falls, performed)

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Mapping, Optional, Sequence, Tuple
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -14,9 +15,9 @@ from humanoid_motion.fall import FallParameters
 from humanoid_motion.fall_manager import FallManager
 from humanoid_motion.interface import Feedback
 from humanoid_motion.joint_motion import JointMotion, joint_ranges
-from humanoid_motion.motions import MotionReader
+from humanoid_motion.motions import MotionReader, load_motions
 from humanoid_motion.parameters import WalkError, WalkParameters
-from robot_mechanics.models.urdf import load_urdf
+from humanoid_motion.performer import ABORTED, CANCELLED, GET_UP, Performer
 from shellbot_common import TICK, RobotProfile, package_file
 
 # s in which the command goes over to the engine's; from a step that was held it has further to go
@@ -31,9 +32,10 @@ _BEHIND = 0.03  # rad beyond the angle at which a servo has its full effort: it 
 class Status:
     """What the robot does, for the operator."""
 
-    mode: str  #: stand, walk, pose, falling, fallen, get_up, stopped
-    target: str  #: Mode or pose that it goes to; the mode itself at rest
+    mode: str  #: stand, walk, pose, motion, falling, fallen, get_up, stopped
+    target: str  #: Mode or pose that it goes to, or motion that it performs; the mode itself at rest
     text: str  #: A sentence
+    progress: float = field(default=0.0, compare=False)  #: 0..1 of a motion
 
 
 class HumanoidCore:
@@ -51,6 +53,8 @@ class HumanoidCore:
         Of the detection of falls.
     heading : str
         ``imu`` or ``feet``, as for the engine.
+    motions_file : str or Path
+        Motions of the user's, beside those delivered; none if empty.
 
     Attributes
     ----------
@@ -58,6 +62,8 @@ class HumanoidCore:
         It has the odometry, too.
     falls : FallManager
         What is known of a fall.
+    performer : Performer
+        What is known of the motion that is performed.
     """
 
     def __init__(
@@ -67,26 +73,29 @@ class HumanoidCore:
         walk: Optional[WalkParameters] = None,
         fall: Optional[FallParameters] = None,
         heading: str = "imu",
+        motions_file: Union[str, Path] = "",
     ) -> None:
         self.engine = WalkingEngine(urdf_text, profile, walk, heading)
         self._profile, self._standing = profile, profile.base.spawn_pose
         self._poses = {name: np.array(list(profile.pose(name).values())) for name in profile.poses}
-        ranges, joints = joint_ranges(urdf_text, profile), load_urdf(urdf_text).joints
+        ranges = joint_ranges(urdf_text, profile)
         self._motion = JointMotion(ranges)
         self._limits = np.array([r.lower for r in ranges.values()]), np.array([r.upper for r in ranges.values()])
         self._is_stopped = False
-        reader = MotionReader(ranges, {joint.name: joint for joint in joints.values()}, self._poses)
-        motions = reader.load(package_file("humanoid_motion", "config/motions.yaml"))
+        motions = load_motions(MotionReader.of_robot(urdf_text, profile), motions_file)
+        self.performer = Performer(motions.performed)
         fall = fall or FallParameters.load(package_file("humanoid_motion", "config/fall.yaml"))
-        self.falls = FallManager(fall, motions, self.engine.most_offset, self.engine.weight)
+        self.falls = FallManager(fall, motions.falls, self.engine.most_offset, self.engine.weight)
         self.reset()
 
     def reset(self) -> None:
         """Begin anew, with a robot that stands or lies; an emergency stop stays."""
         self.engine.reset()
         self.falls.reset()
+        self.performer.end(ABORTED, "the simulation was reset")
         self._mode, self._pose = "engine", ""
         self._command: Optional[np.ndarray] = None
+        self._origin = self._poses[self._standing]  # where a motion leads back to, (n,) rad
         self._measured = np.zeros(len(self._profile.joints))
         self._fade: Tuple[np.ndarray, float, float] = (np.zeros(0), 0.0, _FADE)  # from, s left, s in all
 
@@ -115,7 +124,10 @@ class HumanoidCore:
         if self._is_stopped:
             return
         self.engine.command_twist(twist)
-        if self._mode == "pose" and self._pose != self._standing and np.any(np.nan_to_num(np.asarray(twist))):
+        moves = bool(np.any(np.nan_to_num(np.asarray(twist))))
+        if moves and self._mode == "motion":
+            self.performer.cancel("cmd_vel came")
+        elif moves and self._mode == "pose" and self._pose != self._standing:
             self.take_pose(self._standing)
 
     def walk_to(self, x: float, y: float, yaw: float) -> None:
@@ -142,11 +154,18 @@ class HumanoidCore:
         """
         self._motion.resolved(targets, speed)
         self._check_armed()
-        self._check_free()
+        self._check_free("joints are not moved")
         if self._mode != "pose":
-            assert self._command is not None
-            self._motion.start(self._command)
-            self._mode = "pose"
+            self._hold()
+        return self._move(targets, speed)
+
+    def _hold(self) -> None:
+        """Hold the present command."""
+        assert self._command is not None
+        self._motion.start(self._command)
+        self._mode, self._pose = "pose", ""
+
+    def _move(self, targets: Mapping[str, float], speed: float) -> float:
         duration = self._motion.move(targets, speed)
         reached = [name for name, pose in self._poses.items() if np.allclose(pose, self._motion.target, atol=1e-3)]
         self._pose = reached[0] if reached else ""
@@ -164,7 +183,47 @@ class HumanoidCore:
             raise WalkError(f"there is no pose '{name}'; there are {', '.join(self._poses)}")
         if self._mode == "engine" and name == self._standing and self.engine.has_stopped:
             return 0.0
-        return self.move_joints(dict(zip(self._profile.joint_names, self._poses[name])), speed)
+        return self.move_joints(self._angles(name), speed)
+
+    def _angles(self, pose: str) -> Mapping[str, float]:
+        return dict(zip(self._profile.joint_names, self._poses[pose]))
+
+    def perform(self, name: str, speed: float = 1.0) -> str:
+        """Perform a motion, then stand or hold as it says; returns a sentence. `performer.status` has its progress.
+
+        Parameters
+        ----------
+        name : str
+            One of `performer.motions`, or GET_UP after a fall.
+        speed : float
+            Fraction of the speed that its frames mean.
+
+        Raises
+        ------
+        WalkError
+            If there is no such motion, and while walking, moving, stopped, or fallen.
+        """
+        self._check_armed()
+        if name == GET_UP:
+            text = self.request("recover")
+            self.performer.begin_get_up()
+            return text
+        motion = self.performer.find(name, speed)
+        self._check_free(f"{name} is not performed")
+        if self._mode == "pose" and self._motion.is_moving:
+            raise WalkError(f"{name} is not performed while the joints move: {self.status().text} Wait for its end.")
+        assert self._command is not None
+        self._origin = self._poses[self._standing] if self._mode == "pose" else self._command
+        duration = self.performer.begin(motion, self._command, speed)
+        self._mode = "motion"
+        return f"performs {name} in {duration:.1f} s"
+
+    def cancel(self) -> None:
+        """End the action: a motion comes to rest and the robot goes back to its stance; getting up lies down limp."""
+        if self.performer.is_active:
+            self.performer.cancel("it was requested")
+            if self._mode == "fall":
+                self.falls.give_up()
 
     def request(self, mode: str) -> str:
         """Go to a mode or pose by name; returns what happens, raises WalkError if it cannot be.
@@ -172,9 +231,14 @@ class HumanoidCore:
         Parameters
         ----------
         mode : str
-            ``stand``, ``recover`` (get up after a fall), or a pose of the profile.
+            ``stand``, which ends a motion, too, ``recover`` (get up after a fall), or a pose of the profile.
         """
         self._check_armed()
+        if mode in self.performer.motions:
+            raise WalkError(f"{mode} is a motion and no mode; perform it: scripts/action run {mode}")
+        if mode == "stand" and self._mode == "motion":
+            self.performer.cancel("stand was requested")
+            return "goes back to its stance"
         if mode == "recover":
             if self._mode != "fall":
                 raise WalkError(f"it has not fallen; {self.status().text}")
@@ -189,6 +253,9 @@ class HumanoidCore:
         self._is_stopped = True
         self.engine.command_twist((0.0, 0.0, 0.0))
         self.falls.give_up()
+        self.performer.end(ABORTED, "an emergency stop came")
+        if self._mode == "motion":
+            self._hold()
 
     def rearm(self) -> None:
         """End the emergency stop: stand where the feet are, hold the joints, or lie limp after a fall."""
@@ -199,22 +266,21 @@ class HumanoidCore:
             self.engine.resume()
             self._fade = self._command, _FADE_FROM_STEP, _FADE_FROM_STEP
         elif self._command is not None and self._mode == "pose":
-            self._motion.start(self._command)
-            self._pose = ""
+            self._hold()
 
     def _check_armed(self) -> None:
         if self._is_stopped:
             raise WalkError(_STOPPED)
 
-    def _check_free(self) -> None:
+    def _check_free(self, what: str) -> None:
         if self._mode == "fall":
-            raise WalkError(f"joints are not moved: {self.status().text}")
+            raise WalkError(f"{what}: {self.status().text}")
+        if self._mode == "motion":
+            raise WalkError(f"{what}: {self.status().text} Wait for its end, or request stand first.")
         if self._mode == "engine" and not self.engine.has_stopped:
-            raise WalkError("joints are not moved while it walks; stop first (cmd_vel 0)")
+            raise WalkError(f"{what} while it walks; stop first (cmd_vel 0)")
         if self._command is None:
-            raise WalkError(
-                "joints are not moved before they are measured; wait for joint_states, imu/data, foot forces"
-            )
+            raise WalkError(f"{what} before the joints are measured; wait for joint_states, imu/data, foot forces")
 
     # --- ticks ---
 
@@ -236,11 +302,47 @@ class HumanoidCore:
             command = feedback.q if self._command is None else self._command
         elif self._mode == "engine":
             command = self._faded(self.engine.step(feedback))
+        elif self._mode == "motion":
+            self.engine.observe(feedback)
+            command = self.performer.step()
         else:
             self.engine.observe(feedback)
             command = self._posed()
         self._command, self._measured = command, feedback.q
+        if self.performer.is_active:
+            self._follow_action()
         return command
+
+    def _follow_action(self) -> None:
+        """End the action where what it leads to is reached, or something else has begun; lead a motion to its end."""
+        performer = self.performer
+        is_get_up = performer.status is not None and performer.status.name == GET_UP
+        if self._mode == "engine":
+            performer.finish()
+        elif self._mode == "fall" and not is_get_up:
+            performer.end(ABORTED, "the robot fell; request recover to get up")
+        elif self._mode == "fall" and self.falls.activity == "get_up":
+            performer.show(self.falls.text)
+        elif self._mode == "fall":
+            performer.finish() if performer.is_cancelled else performer.end(ABORTED, self.falls.text)
+        elif self._mode == "pose" and self._pose != self._standing:
+            performer.end(CANCELLED, "the joints were moved on its way back to the stance")
+        elif self._mode == "motion" and performer.is_played:
+            self._hold()
+            if performer.holds:
+                performer.finish()
+            else:
+                self._go_back()
+                performer.go_back()
+
+    def _go_back(self) -> None:
+        """Go to where the engine can take over: its own command before the motion, or its stance."""
+        targets = dict(zip(self._profile.joint_names, self._origin))
+        for coupling in self._profile.couplings:  # each servo of one motor has the torque of its own side on top
+            pair = (coupling.leader, *coupling.followers)
+            targets.update(dict.fromkeys(pair, float(np.mean([targets[name] for name in pair]))))
+        self._motion.move(targets, _POSE_SPEED)
+        self._pose = self._standing
 
     def _posed(self) -> np.ndarray:
         command = self._motion.step()
@@ -286,9 +388,13 @@ class HumanoidCore:
         if self._mode == "fall":
             activity = self.falls.activity
             return Status(activity, {"get_up": "stand"}.get(activity, "fallen"), self.falls.text)
+        if self._mode == "motion" and self.performer.status is not None:
+            performed = self.performer.status
+            text = f"It performs {performed.name}: {performed.step}{', paused' if performed.paused else ''}."
+            return Status("motion", performed.name, text, performed.progress)
         if self._mode == "pose":
             what = f"the pose {self._pose}" if self._pose else "the joint targets"
-            if self._motion.is_moving:
+            if self._motion.is_moving or self._pose == self._standing:  # where the engine takes over
                 return Status("pose", self._pose or "pose", f"It goes to {what}.")
             text = f"It holds {what} and does not balance; stand, or cmd_vel, lets it walk again.{self._behind()}"
             return Status("pose", "pose", text)

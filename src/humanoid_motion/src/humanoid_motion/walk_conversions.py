@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Mapping, Sequence, Tuple
+from typing import Dict, List, Mapping, Sequence, Tuple, Union
 
 import numpy as np
 import rospy
@@ -19,11 +19,11 @@ from geometry_msgs.msg import (
     WrenchStamped,
 )
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Imu, JointState
+from sensor_msgs.msg import Imu, JointState, PointCloud
 from std_msgs.msg import Header
 
 from humanoid_motion.base_state import BaseState
-from humanoid_motion.foot_wrenches import FootWrenches
+from humanoid_motion.foot_wrenches import FootWrenches, wrench_of_cells
 from humanoid_motion.interface import Feedback
 from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.robot_core import Status
@@ -36,10 +36,38 @@ _NUMBERS = {"stopped": Mode.STOPPED}
 _OTHER_MODE = 255  # the numbers of the message are another robot's; here the name says it
 
 
+def sole_topics(contacts: str, soles: Sequence[str]) -> List[Tuple[str, type]]:
+    """Return topic and message of the force on each sole.
+
+    Parameters
+    ----------
+    contacts : str
+        ``wrench``, or ``cells``: the force sensors of each sole.
+    soles : sequence of str
+        Their links.
+
+    Raises
+    ------
+    WalkError
+        For anything else.
+    """
+    kinds = {"wrench": ("contact_wrenches", WrenchStamped), "cells": ("load_cells", PointCloud)}
+    if contacts not in kinds:
+        raise WalkError(f"contacts is {contacts!r}; choose one of {', '.join(kinds)}")
+    topic, kind = kinds[contacts]
+    return [(f"{topic}/{sole}", kind) for sole in soles]
+
+
 def feedback_from_messages(
-    states: JointState, imu: Imu, feet: Mapping[str, WrenchStamped], names: Sequence[str], wrenches: FootWrenches
+    states: JointState,
+    imu: Imu,
+    feet: Mapping[str, Union[WrenchStamped, PointCloud]],
+    names: Sequence[str],
+    wrenches: FootWrenches,
 ) -> Feedback:
-    """Return the measurement of one tick; `feet` has the wrench of each sole, in the frame that its header names.
+    """Return the measurement of one tick; `feet` has the wrench, or the force sensors, of each sole.
+
+    Both are in the frame that their header names.
 
     Raises
     ------
@@ -63,12 +91,7 @@ def feedback_from_messages(
         attitude=(q.x, q.y, q.z, q.w),
         rates=np.array([w.x, w.y, w.z]),
         wrenches=np.array(
-            [
-                wrenches.about_sole(
-                    sole, foot.header.frame_id, [*_vector(foot.wrench.force), *_vector(foot.wrench.torque)]
-                )
-                for sole, foot in feet.items()
-            ]
+            [wrenches.about_sole(sole, foot.header.frame_id, _wrench(foot)) for sole, foot in feet.items()]
         ),
         specific_force=np.array(_vector(imu.linear_acceleration)) if has_accelerometer else None,
     )
@@ -126,7 +149,8 @@ def mode_message(status: Status, stamp: rospy.Time) -> Mode:
     """Return the latched topic mode."""
     at_rest = status.target == status.mode
     number = _NUMBERS.get(status.mode, _OTHER_MODE)
-    message = Mode(mode=number, name=status.mode, target=status.target, progress=float(at_rest), text=status.text)
+    progress = 1.0 if at_rest else status.progress
+    message = Mode(mode=number, name=status.mode, target=status.target, progress=progress, text=status.text)
     message.header.stamp = stamp
     return message
 
@@ -138,6 +162,18 @@ def targets_of(request: MoveJointsRequest) -> Dict[str, float]:
             f"{len(request.name)} names, {len(request.position)} positions; give one position of each joint"
         )
     return dict(zip(request.name, request.position))
+
+
+def _wrench(foot: Union[WrenchStamped, PointCloud]) -> Sequence[float]:
+    if hasattr(foot, "wrench"):
+        return [*_vector(foot.wrench.force), *_vector(foot.wrench.torque)]
+    forces = next((channel.values for channel in foot.channels if channel.name == "force"), ())
+    if not foot.points or len(forces) != len(foot.points):
+        raise WalkError(
+            f"load cells in {foot.header.frame_id}: {len(forces)} forces of {len(foot.points)} sensors; give one of "
+            "each in the channel force"
+        )
+    return wrench_of_cells(np.array([_vector(point) for point in foot.points]), np.array(forces)).tolist()
 
 
 def _vector(vector: object) -> Sequence[float]:

@@ -13,7 +13,7 @@ import numpy as np
 import rospy
 import tf2_ros
 from dynamic_reconfigure.msg import Config
-from geometry_msgs.msg import PoseStamped, Twist, WrenchStamped
+from geometry_msgs.msg import PoseStamped, Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool
@@ -23,6 +23,7 @@ from humanoid_motion.base_state import BaseTracker
 from humanoid_motion.fall import FallParameters
 from humanoid_motion.foot_wrenches import FootWrenches
 from humanoid_motion.parameters import WalkError, WalkParameters
+from humanoid_motion.perform_action_node import MotionServer
 from humanoid_motion.robot_core import HumanoidCore, Status
 from humanoid_motion.tick_inputs import TickInputs
 from shellbot_common import Level, Notice, RobotProfile, SettingsError, Stamp, classify_stamp
@@ -55,6 +56,7 @@ class WalkNode:
         parameters: WalkParameters,
         wrenches: FootWrenches,
         heading: str,
+        contacts: str,
     ) -> None:
         self._parameters = parameters
         self._core, self._names, self._link = core, profile.joint_names, profile.base.link
@@ -69,8 +71,10 @@ class WalkNode:
         self._walkspace.publish(convert.walkspace_message(parameters))
         self._shown = Status("", "", "")
         self._transforms = tf2_ros.TransformBroadcaster()
+        self._operator = OperatorInterface(self._stop_driving)
+        self._actions = MotionServer(core, self._lock, self._operator)
         topics = [("joint_states", JointState), ("imu/data", Imu)]
-        topics += [(f"contact_wrenches/{sole}", WrenchStamped) for sole in self._soles]
+        topics += convert.sole_topics(contacts, self._soles)
         self._topics = [name for name, _ in topics]
         self._inputs = TickInputs(len(topics))
         self._measurements = [
@@ -83,7 +87,6 @@ class WalkNode:
             rospy.Subscriber(f"{profile.controller}/{joint}/pid/parameter_updates", Config, self._on_gains, index)
             for index, joint in enumerate(self._names)
         ]
-        self._operator = OperatorInterface(self._stop_driving)
         self._commands = [
             rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
             rospy.Subscriber("cmd_vel", Twist, self._on_twist, queue_size=1),
@@ -168,7 +171,7 @@ class WalkNode:
                 self._log(Notice("silent", Level.WARN, text))
             self._log()
 
-    def _on_tick(self, states: JointState, imu: Imu, *feet: WrenchStamped) -> None:
+    def _on_tick(self, states: JointState, imu: Imu, *feet: Any) -> None:
         stamp = states.header.stamp
         with self._lock:
             kind = classify_stamp(self._time, stamp.to_sec())
@@ -193,10 +196,12 @@ class WalkNode:
         self._targets.publish(convert.targets_message(command, self._names, stamp))
         self._odometry.publish(convert.odometry_message(state, stamp, self._link))
         self._transforms.sendTransform(convert.transforms(state, stamp, self._link))
+        self._actions.report(self._time)
         if status != self._shown:
+            if status.mode != "motion" or status.target != self._shown.target:  # not each of its frames
+                rospy.loginfo("walk: %s", status.text)
             self._shown = status
             self._mode.publish(convert.mode_message(status, stamp))
-            rospy.loginfo("walk: %s", status.text)
 
 
 def main() -> None:
@@ -207,11 +212,12 @@ def main() -> None:
         parameters = WalkParameters.load(rospy.get_param("~config"))
         urdf = rospy.get_param("robot_description", "")
         fall = FallParameters.load(rospy.get_param("~fall"))
-        heading = rospy.get_param("~heading", "imu")
-        core = HumanoidCore(urdf, profile, parameters, fall, heading)
+        heading, contacts = rospy.get_param("~heading", "imu"), rospy.get_param("~contacts", "wrench")
+        convert.sole_topics(contacts, ())  # before the kernels are loaded
+        core = HumanoidCore(urdf, profile, parameters, fall, heading, rospy.get_param("~motions_file", ""))
         rospy.loginfo("walk: loading its kernels; after a change they are compiled first, for half a minute")
         core.warm_up()
     except (SettingsError, ValueError, KeyError) as error:
         rospy.logfatal("walk: %s", error)
         sys.exit(1)
-    WalkNode(core, profile, parameters, FootWrenches(urdf, tuple(profile.contacts)), heading).watch()
+    WalkNode(core, profile, parameters, FootWrenches(urdf, tuple(profile.contacts)), heading, contacts).watch()

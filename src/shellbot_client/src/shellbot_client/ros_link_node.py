@@ -194,7 +194,7 @@ class RosLink:
         for seconds in _CONNECTED_WITHIN:
             end = time.monotonic() + seconds
             while time.monotonic() < end:
-                if all(publisher.get_num_connections() for publisher in self._commands):
+                if self._is_heard():
                     return
                 time.sleep(0.02)
             # rospy's subscriber never connects if its callback was still processing a message of a previous publisher
@@ -204,6 +204,16 @@ class RosLink:
             self._commands = self._advertise()
         self.close()
         raise MissionFailed(f"no node subscribes to {rospy.resolve_name('cmd_vel')}; {_START}")
+
+    def _is_heard(self) -> bool:
+        """Return whether cmd_vel is heard, and the others where a node subscribes: not every robot has gaits."""
+        if not self._commands.cmd_vel.get_num_connections():
+            return False
+        unheard = {publisher.name for publisher in self._commands if not publisher.get_num_connections()}
+        if not unheard:
+            return True
+        _, subscribed, _ = rosgraph.Master(rospy.get_name()).getSystemState()
+        return unheard.isdisjoint(topic for topic, _ in subscribed)
 
     def _call(self, service: str) -> None:
         try:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
-from typing import List, Optional
+from typing import Iterable, List, Optional
 
-from shellbot_action_manager.actions.library import ActionLibrary
+from shellbot_action_manager.actions.library import Action, ActionLibrary
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_chain.errors import MissionFailed
 from shellbot_client import Shellbot
@@ -34,6 +35,8 @@ def parser() -> argparse.ArgumentParser:
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("--folder", action="append", default=[], help="with actions of your own; may be repeated")
+        if name == "list":
+            command.add_argument("--running", action="store_true", help="those of the running robot, whatever robot")
         if name == "check":
             command.add_argument("action", nargs="?", help="its name; all by default")
             preview_cli.add_parameters(command)
@@ -56,7 +59,13 @@ def main(argv: Optional[List[str]] = None) -> int:
         return transform_gate.main(argv)
     arguments = parser().parse_args(argv)
     tools = {"run": _perform, "record": action_record.run, "preview": preview_cli.preview}
-    return run_tool(lambda: tools.get(arguments.command, _run)(arguments))
+    tool = _list_running if arguments.command == "list" and arguments.running else tools.get(arguments.command, _run)
+    return run_tool(lambda: tool(arguments))
+
+
+def _list_running(_arguments: argparse.Namespace) -> int:
+    say(listed(importlib.import_module("shellbot_evaluation.running_actions_node").announced_actions()))
+    return 0
 
 
 def _perform(arguments: argparse.Namespace) -> int:
@@ -85,7 +94,7 @@ def _run(arguments: argparse.Namespace) -> int:
     try:
         library = ActionLibrary(arguments.folder)
         if arguments.command == "list":
-            say(_listed(library))
+            say(listed([action for _, action in sorted(library.actions.items())]))
             return 0
         values = preview_cli.parameters_of(arguments)
         names = [arguments.action] if arguments.action else sorted(library.actions)
@@ -102,10 +111,11 @@ def _run(arguments: argparse.Namespace) -> int:
     return 1 if any(check.reason for check in checks) else 0
 
 
-def _listed(library: ActionLibrary) -> str:
+def listed(actions: Iterable[Action]) -> str:
+    """Return a line for each action, and one for each of its parameters."""
     lines = []
-    for name, action in sorted(library.actions.items()):
-        lines.append(f"{name}: {action.text}")
+    for action in actions:
+        lines.append(f"{action.name}: {action.text}")
         for key, p in action.parameters.items():
             unit = f" {p.unit}" if p.unit else ""
             lines.append(f"    {key}={p.default:g}  ({p.low:g} to {p.high:g}{unit}) {p.text}".rstrip())

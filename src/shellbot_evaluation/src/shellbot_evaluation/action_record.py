@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import importlib
 from pathlib import Path
 from typing import Any, List, Optional, Sequence, Tuple
@@ -17,11 +16,11 @@ from shellbot_action_manager.errors import ActionManagerError
 
 from .console import say
 from .errors import EvaluationError
+from .joint_tables import read_joints, write_joints
 
 _MOVED = np.radians(1.0)  # rad: joints that move by less rest; encoders have steps of 0.29 deg
 _BEFORE = 0.6  # s before the first movement that belong to the recording
 _POSTURE = 0.5  # s over which a posture is averaged
-_PREFIXES = ("field.name", "field.position")  # of the columns of `rostopic echo -p joint_states`
 
 
 def add_parser(commands: Any) -> None:
@@ -159,40 +158,3 @@ class Recorder:
             self.done = self.duration >= self._seconds
         elif self.duration > self._rest:
             self.done = not self.moving(self._rest)
-
-
-def write_joints(file: Path, names: Sequence[str], t: Sequence[float], q: np.ndarray) -> None:
-    """Write joint positions as `read_joints` reads them: a column of time, s, and one for each joint, rad."""
-    with file.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["t", *names])
-        writer.writerows([f"{time:.4f}", *(f"{angle:.6f}" for angle in row)] for time, row in zip(t, q))
-
-
-def read_joints(file: Path) -> Tuple[Sequence[str], List[float], np.ndarray]:
-    """Return names, times (s) and positions (m, n) in rad from a CSV file.
-
-    Its first line has t and the names of the joints, or it is what `rostopic echo -p joint_states` printed.
-
-    Raises
-    ------
-    EvaluationError
-        If it cannot be read, or is no such file.
-    """
-    try:
-        with file.open(newline="", encoding="utf-8") as stream:
-            head, *rows = [row for row in csv.reader(stream) if row]
-        if head[0] == "%time":
-            kinds = [[i for i, key in enumerate(head) if key.startswith(prefix)] for prefix in _PREFIXES]
-            names = [rows[0][i] for i in kinds[0]]
-            stamp = head.index("field.header.stamp")
-            t, columns = [1e-9 * float(row[stamp]) for row in rows], kinds[1]
-        else:
-            names, columns = head[1:], list(range(1, len(head)))
-            t = [float(row[0]) for row in rows]
-        return names, t, np.array([[float(row[i]) for i in columns] for row in rows]).reshape(len(rows), len(names))
-    except (OSError, ValueError, IndexError) as problem:
-        raise EvaluationError(
-            f"cannot read joints from {file}: {problem}; give a CSV file whose first line is t and the joints' names, "
-            "or what rostopic echo -p joint_states printed"
-        ) from None

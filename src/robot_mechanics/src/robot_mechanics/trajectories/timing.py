@@ -6,7 +6,7 @@ given end conditions.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Sequence, Union
+from typing import TYPE_CHECKING, Dict, List, Sequence, Union
 
 import numpy as np
 from scipy.interpolate import BPoly, PchipInterpolator
@@ -132,6 +132,13 @@ class Keyframes:
     at : (n,) array-like
         When each point is passed, s, increasing from 0.
 
+    Attributes
+    ----------
+    at : (n,) array
+        As given.
+    duration : float
+        s.
+
     Raises
     ------
     TrajectoryError
@@ -144,24 +151,33 @@ class Keyframes:
             raise TrajectoryError(f"points of shape {p.shape}; give two at least as (n, d), the first one finite")
         if t.shape != (len(p),) or t[0] != 0.0 or not (np.diff(t) > 0.0).all() or not np.isfinite(t[-1]):
             raise TrajectoryError(f"times {t.tolist()} of {len(p)} points; give as many, increasing from 0")
-        self.duration, self.dimension, self._at = float(t[-1]), p.shape[1], t
+        self.duration, self.dimension, self.at = float(t[-1]), p.shape[1], t
         # a second before and after, where it stands still: this makes it begin and end at rest
-        self._columns = []
-        for column in p.T:
-            known = np.isfinite(column)
-            times = np.concatenate(([-1.0], t[known], [t[-1] + 1.0]))
-            values = np.concatenate((column[:1], column[known], column[known][-1:]))
-            self._columns.append(PchipInterpolator(times, values))
+        # coordinates that are known in the same points are one interpolator, which is as fast as for one of them
+        known = np.isfinite(p)
+        groups: Dict[bytes, List[int]] = {}
+        for column in range(p.shape[1]):
+            groups.setdefault(known[:, column].tobytes(), []).append(column)
+        self._order = np.argsort([column for group in groups.values() for column in group])
+        self._groups = []
+        for group in groups.values():
+            rows = known[:, group[0]]
+            times = np.concatenate(([-1.0], t[rows], [t[-1] + 1.0]))
+            values = p[rows][:, group]
+            self._groups.append(PchipInterpolator(times, np.concatenate((values[:1], values, values[-1:]))))
 
     def derivatives(self, t: ArrayLike) -> np.ndarray:
         """Return position, velocity, acceleration and jerk, (4, ..., d), at times t (...), s from the beginning."""
         x = np.clip(np.asarray(t, dtype=np.float64), 0.0, self.duration)
-        return np.stack([np.stack([c(x, nu=k) for c in self._columns], axis=-1) for k in range(ORDERS)])
+        return np.stack([self._evaluated(x, k) for k in range(ORDERS)])
 
     def __call__(self, t: ArrayLike) -> np.ndarray:
         """Return the positions (..., d) at times t (...), s."""
         x = np.clip(np.asarray(t, dtype=np.float64), 0.0, self.duration)
-        return np.stack([c(x) for c in self._columns], axis=-1)
+        return self._evaluated(x, 0)
+
+    def _evaluated(self, x: np.ndarray, order: int) -> np.ndarray:
+        return np.concatenate([group(x, nu=order) for group in self._groups], axis=-1)[..., self._order]
 
     def stretch(self, limits: Limits) -> np.ndarray:
         """Return the factor (n - 1,) by which each interval has to grow to keep limits; 1 where it does keep them.
@@ -174,7 +190,7 @@ class Keyframes:
             As for `fastest`.
         """
         inside = np.linspace(1e-9, 1.0 - 1e-9, 9)  # acceleration is linear between two points, and jumps at them
-        t = self._at[:-1, None] + np.diff(self._at)[:, None] * inside
+        t = self.at[:-1, None] + np.diff(self.at)[:, None] * inside
         samples = self.derivatives(t)[1:]
         return np.array([max(1.0, _stretch(samples[:, i], limits)) for i in range(len(t))])
 

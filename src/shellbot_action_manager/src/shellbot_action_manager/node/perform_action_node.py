@@ -16,7 +16,7 @@ from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionError
 from shellbot_action_manager.node.action_manager_conversions import descriptions_to_message
-from shellbot_action_manager.node.action_server_node import ActionServer
+from shellbot_common.action_server_node import ActionServer
 from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.publisher_node import Publisher
 from shellbot_msgs.msg import (

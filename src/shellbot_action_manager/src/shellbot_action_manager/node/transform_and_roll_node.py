@@ -14,7 +14,7 @@ from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 
 from shellbot_action_manager.actions.transform_and_roll import NAME, End, Orders, Seen, TransformAndRoll, refusal
-from shellbot_action_manager.node.action_server_node import ActionServer
+from shellbot_common.action_server_node import ActionServer
 from shellbot_common.init_node import init_node
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.rotations import rpy_from_quaternion

@@ -8,9 +8,9 @@ import importlib
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
-from shellbot_evaluation.action_record import write_joints
 from shellbot_evaluation.console import Progress, say
 from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.joint_tables import write_joints
 from shellbot_evaluation.tables import markdown_table
 
 from .analysis import tables

@@ -180,7 +180,7 @@ def read_bag(
         for name, topic in topics.items():
             messages = bag.read(topic)
             if name in JOINT_TOPICS:
-                _check_order(file, topic, messages)
+                check_order(file, topic, messages)
                 found["joints"][name] = joint_track(messages)
             if name in ODOMETRY_TOPICS:
                 found["poses"][name] = pose_track(messages)
@@ -211,7 +211,8 @@ def _command(bag: Bag) -> str:
     return next(kinds, "")
 
 
-def _check_order(file: Path, topic: str, messages: Messages) -> None:
+def check_order(file: Path, topic: str, messages: Messages) -> None:
+    """Raise EvaluationError if the simulation was reset while a topic was recorded."""
     stamps = np.array([message.header.stamp.to_sec() for _, message in messages])
     back = np.diff(stamps).min(initial=0.0)
     numbers = np.array([message.header.seq for _, message in messages], dtype=float)
