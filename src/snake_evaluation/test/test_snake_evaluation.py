@@ -8,10 +8,11 @@ import json
 import numpy as np
 import pytest
 from snake_evaluation.changes import _change
+from snake_evaluation.commanded import driven_step
 from snake_evaluation.cycles import CycleResult, run_cycles
 from snake_evaluation.experiment_cli import main
 from snake_evaluation.identify import identify
-from snake_evaluation.snake_run import Setup
+from snake_evaluation.snake_run import Setup, SnakeRun
 from snake_evaluation.speed import speed_table
 from snake_evaluation.waypoint_experiment import _mission
 from snake_motion.velocity_map import load_map
@@ -79,6 +80,15 @@ def test_a_waypoint_is_reached_on_the_own_odometry(goal, millimetres):
     mission = _mission(SETUP, goal)
     assert mission.reached and mission.cycles < 12.0
     assert mission.position_error_mm < millimetres and mission.heading_error_deg < 4.0
+
+
+@pytest.mark.parametrize("twist", [(0.06, 0.0, 0.03), (0.0, -0.12, 0.0), (0.0, 0.0, 0.5)])
+def test_eight_modules_do_what_cmd_vel_says(twist):
+    run = SnakeRun(Setup(8, friction=0.6, seed=5))
+    step = driven_step(run, np.array(twist), 2)
+    main = int(np.argmax(np.abs(twist)))
+    assert step[main] == pytest.approx(twist[main], rel=0.1) and step[2] == pytest.approx(twist[2], abs=0.06)
+    assert run.truth.up > 0.9
 
 
 def test_identify_measures_what_the_map_says():

@@ -17,7 +17,7 @@ from snake_motion.drive import VelocityDrive
 from snake_motion.engine import Feedback, SnakeEngine
 from snake_motion.errors import SnakeMotionError
 from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
-from snake_motion.odometry import SnakeOdometry, load_slips
+from snake_motion.odometry import SnakeOdometry, load_slips, slips_file
 from snake_motion.velocity_map import load_maps
 
 from shellbot_common.rotations import rotation_from_quaternion
@@ -157,7 +157,7 @@ def test_joints_that_are_not_finite_hold():
 def core():
     table = GaitTable(load_rows(), MODULES, ServoLimits(math.radians(90.0), SPEED))
     geometry = BodyGeometry(MODULES, 0.072, 0.052, 0.052)
-    return SnakeCore(SnakeEngine(table), VelocityDrive(load_maps(MODULES), MODULES), geometry, load_slips())
+    return SnakeCore(SnakeEngine(table), VelocityDrive(load_maps(MODULES), MODULES), geometry, load_slips(slips_file(MODULES)))
 
 
 def test_cmd_vel_drives_until_it_is_silent_and_nonsense_is_told():
@@ -240,7 +240,7 @@ def core_in_gait(gait="straight", time_scale=1.0):
     """A core two seconds into a gait, its time and its joints."""
     table = GaitTable(load_rows(), MODULES, ServoLimits(math.radians(90.0), SPEED), time_scale)
     drive, geometry = VelocityDrive(load_maps(MODULES), MODULES), BodyGeometry(MODULES, 0.072, 0.052, 0.052)
-    core, q = SnakeCore(SnakeEngine(table), drive, geometry, load_slips()), np.zeros(MODULES)
+    core, q = SnakeCore(SnakeEngine(table), drive, geometry, load_slips(slips_file(MODULES))), np.zeros(MODULES)
     for tick in range(1, 301):
         q = core.step(0.01 * tick, q, UPRIGHT).motion.position
         if tick == 1:

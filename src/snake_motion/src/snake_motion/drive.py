@@ -10,7 +10,7 @@ import numpy as np
 
 from snake_motion.engine import Target
 from snake_motion.errors import SnakeMotionError
-from snake_motion.families import PERIOD, family
+from snake_motion.families import PERIOD
 from snake_motion.velocity_map import VelocityMap
 
 _STILL = (0.002, 0.002, math.radians(0.5))  # m/s, m/s, rad/s: less than this is no motion
@@ -78,7 +78,7 @@ class VelocityDrive:
                 f"no velocity map of the family {name} for {self._modules} modules: write one with "
                 f"scripts/snake identify --family {name} --modules {self._modules}, then start the robot again"
             )
-        kind = family(name)
+        kind = self.maps[name].kind
         direction, inputs, step = self.maps[name].inverse([value * self._period for value in twist])
         shape = kind.shape(inputs, self._modules, self._period / PERIOD)
         low, high = kind.ranges[0]

@@ -15,6 +15,8 @@ from snake_motion.gait_shape import GaitShape
 from snake_motion.waves import Wave, serpenoid_curve
 
 PERIOD = 1.0  # s
+_SHORT = 16  # modules: fewer do not sag, and roll over on waves as high as those of 16
+_SHORTEST = 12  # modules: with fewer, two undulations would be steeper than waves can be
 
 Range = Tuple[float, float]
 
@@ -38,13 +40,16 @@ class Family:
             return GaitShape(pitch, Wave(offset=math.radians(steering)), period)
         if self.name == "sideways":
             # half of the lift stays in small steps, since the joints sag
-            pitch = _wave(8.0 + 12.0 * amplitude, 1.0, modules)
+            pitch = _wave(8.0 if modules < _SHORT else 8.0 + 12.0 * amplitude, 1.0, modules)
             yaw = _wave(40.0 * amplitude, 1.0, modules, steering)
             return GaitShape(pitch, yaw, period, mirrored=True)
         # the quarters of the body carry it, then its middle and ends. Waves that stand look the same from both ends, so
-        # there is no side by which to leave the place; 5 and 17 deg make up for joints that are not in the middle
-        pitch = replace(_wave(11.0, 2.0, modules), standing=math.radians(5.0))
-        yaw = replace(_wave(50.0 * amplitude, 1.0, modules, steering), standing=math.radians(-107.0))
+        # there is no side by which to leave the place; 5 and 17 deg make up for joints that are not in the middle. A body
+        # too short for quarters is carried by its middle, then by its ends, which turns it the other way
+        short = modules < _SHORTEST
+        pitch_middle, yaw_middle, turned = (0.0, -90.0, 180.0) if short else (5.0, -107.0, 0.0)
+        pitch = replace(_wave(11.0, 1.0 if short else 2.0, modules), standing=math.radians(pitch_middle))
+        yaw = replace(_wave(50.0 * amplitude, 1.0, modules, steering + turned), standing=math.radians(yaw_middle))
         return GaitShape(pitch, yaw, period, start=0.5 * math.pi, mirrored=True)
 
 
