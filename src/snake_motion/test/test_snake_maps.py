@@ -49,6 +49,18 @@ def test_a_twist_chooses_its_family_and_is_limited_to_what_it_can():
         VelocityDrive({}, 8).target([0.05, 0.0, 0.0])
 
 
+def test_sideways_by_rolling_makes_the_cycle_faster_for_more_speed():
+    maps = load_maps(MODULES)
+    drive = VelocityDrive(maps, MODULES, sideways_by="rolling")
+    slow, fast = (drive.target([0.0, -speed, 0.0])[0] for speed in (0.06, 0.15))
+    assert {slow.name, fast.name} == {"roll_sideways"} and slow.rolls and slow.direction == -1
+    assert slow.shape.period == pytest.approx(2.5 * fast.shape.period, rel=0.1)
+    assert drive.limits[1] == pytest.approx(0.2, abs=0.02) and drive.limits[1] < VelocityDrive(maps, MODULES).limits[1]
+    assert drive.target([0.05, 0.0, 0.0])[0].name == "forward"
+    with pytest.raises(SnakeMotionError, match="sideways_by is 'crawling'; choose from side_winding, rolling"):
+        VelocityDrive(maps, MODULES, sideways_by="crawling")
+
+
 def test_a_map_of_narrower_ranges_is_not_left_by_any_command():
     """Its polynomial is scaled to its own ranges, and outside of these the robot may tip over."""
     whole = load_maps(MODULES)["forward"]

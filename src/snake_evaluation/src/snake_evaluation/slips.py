@@ -142,7 +142,7 @@ def _steps(case: Any) -> Steps:
         velocity_map = run.core.drive.maps.get(family_name)
         kind = velocity_map.kind if velocity_map else FAMILIES[family_name]
         amplitude, steering = kind.ranges[0][not name.endswith(LEAST)], sum(kind.ranges[1]) / 2.0
-        engine.drive(Target(kind.name, kind.shape((amplitude, steering), setup.modules), direction))
+        engine.drive(Target(kind.name, kind.shape((amplitude, steering), setup.modules), direction, kind.rolls))
     else:
         engine.request_gait(f"{name} {direction}")
     run.run(_WARM_UP)

@@ -43,6 +43,7 @@ class Setup:
     variables_file: Optional[Path] = None  #: Body and servos; those of the packages where a file is not given
     gaits_file: Optional[Path] = None
     maps_folder: Optional[Path] = None
+    sideways_by: str = "side_winding"  #: Of `SIDEWAYS_BY`
 
     def __post_init__(self) -> None:
         """Refuse what no robot or floor can have, before anything is computed with it."""
@@ -117,7 +118,7 @@ class SnakeRun:
         self.simulator.reset(seed=setup.seed)
         self.geometry = BodyGeometry(setup.modules, variables.length, variables.width, variables.height)
         maps = load_maps(setup.modules, setup.maps_folder) if maps is None else maps
-        drive = VelocityDrive(maps, setup.modules, setup.time_scale)
+        drive = VelocityDrive(maps, setup.modules, setup.time_scale, setup.sideways_by)
         engine = SnakeEngine(setup.gaits, load_engine_config())
         slips = load_slips(slips_file(setup.modules)) if slips is None else slips
         self.core = SnakeCore(engine, drive, self.geometry, slips)

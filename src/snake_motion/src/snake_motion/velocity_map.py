@@ -24,7 +24,7 @@ _SCALES = (0.05, 0.05, math.radians(5.0))  # errors that weigh alike: 5 cm and 5
 
 @dataclass(frozen=True)
 class Branch(Settings, error=SnakeMotionError):
-    """Coefficients of `EXPONENTS` for one direction: steps in m and rad a cycle, in the frame of the chassis."""
+    """Coefficients of `EXPONENTS` for one direction: steps in m and rad in `PERIOD`, in the frame of the chassis."""
 
     forward: Tuple[float, ...] = number(-10.0, 10.0)
     left: Tuple[float, ...] = number(-10.0, 10.0)
