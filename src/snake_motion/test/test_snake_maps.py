@@ -30,7 +30,7 @@ def test_the_inverse_finds_inputs_whose_step_is_the_commanded_one(name, modules)
         sign, again, reached = found.inverse(step)
         assert sign == direction and all(low <= x <= high for x, (low, high) in zip(again, kind.ranges))
         assert reached[kind.axis] == pytest.approx(step[kind.axis], abs=2e-3)
-        if kind.axis != 2:
+        if kind.axis != 2 and not kind.rolls:
             assert reached[2] == pytest.approx(step[2], abs=math.radians(0.2))
 
 

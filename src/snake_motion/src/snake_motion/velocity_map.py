@@ -103,7 +103,7 @@ class VelocityMap(Settings, error=SnakeMotionError):
         """
         kind = self.kind
         direction = 1 if step[kind.axis] >= 0.0 else -1
-        rows = [kind.axis] if kind.axis == 2 else [kind.axis, 2]
+        rows = [kind.axis] if kind.axis == 2 or kind.rolls else [kind.axis, 2]
         target, scale = np.asarray(step, dtype=float)[rows], np.array(_SCALES)[rows]
 
         def error(inputs: np.ndarray) -> np.ndarray:
