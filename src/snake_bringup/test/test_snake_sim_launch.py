@@ -54,14 +54,14 @@ def test_files_of_the_user_reach_description_and_motion(tmp_path):
     variables = tmp_path / "my snake.yaml"
     text = package_file("snake_description", "config/snake.yaml").read_text(encoding="utf-8")
     variables.write_text(text.replace("mass: 0.090, effort: 1.5", "mass: 0.180, effort: 2.5"), encoding="utf-8")
-    given = [f"variables:={variables}", "gaits_file:=/g.yaml", "maps_folder:=/m", "modules:=4"]
+    given = [f"variables:={variables}", "gaits_file:=/g.yaml", "maps_folder:=/m", "modules:=4", "sideways_by:=rolling"]
     values = yaml.safe_load(roslaunch(None, "--dump-params", LAUNCH, *given))
     robot = ElementTree.fromstring(values["/robot_description"])
     masses = [float(mass.get("value")) for mass in robot.iter("mass")]
     assert sum(masses) == pytest.approx(4 * 0.180)
     assert {float(limit.get("effort")) for limit in robot.iter("limit")} == {2.5}
-    motion = {name: values[f"/snake_motion/{name}"] for name in ("gait", "gaits_file", "maps_folder")}
-    assert motion == {"gait": "", "gaits_file": "/g.yaml", "maps_folder": "/m"}
+    motion = {name: values[f"/snake_motion/{name}"] for name in ("gait", "gaits_file", "maps_folder", "sideways_by")}
+    assert motion == {"gait": "", "gaits_file": "/g.yaml", "maps_folder": "/m", "sideways_by": "rolling"}
 
 
 def test_rviz_sends_waypoints_in_odom_on_a_ground_that_stands_still():

@@ -8,10 +8,11 @@ import json
 import numpy as np
 import pytest
 from snake_evaluation.changes import _change
+from snake_evaluation.commanded import driven_step
 from snake_evaluation.cycles import CycleResult, run_cycles
 from snake_evaluation.experiment_cli import main
 from snake_evaluation.identify import identify
-from snake_evaluation.snake_run import Setup
+from snake_evaluation.snake_run import Setup, SnakeRun
 from snake_evaluation.speed import speed_table
 from snake_evaluation.waypoint_experiment import _mission
 from snake_motion.velocity_map import load_map
@@ -81,6 +82,24 @@ def test_a_waypoint_is_reached_on_the_own_odometry(goal, millimetres):
     assert mission.position_error_mm < millimetres and mission.heading_error_deg < 4.0
 
 
+@pytest.mark.parametrize("twist", [(0.06, 0.0, 0.03), (0.0, -0.12, 0.0), (0.0, 0.0, 0.5)])
+def test_eight_modules_do_what_cmd_vel_says(twist):
+    run = SnakeRun(Setup(8, friction=0.6, seed=5))
+    step = driven_step(run, np.array(twist), 2)
+    main = int(np.argmax(np.abs(twist)))
+    assert step[main] == pytest.approx(twist[main], rel=0.1) and step[2] == pytest.approx(twist[2], abs=0.06)
+    assert run.truth.up > 0.9
+
+
+def test_rolling_by_cmd_vel_ends_right_side_up_at_the_next_gait():
+    run = SnakeRun(Setup(8, friction=0.6, seed=5, sideways_by="rolling"))
+    step = driven_step(run, np.array([0.0, 0.15, 0.0]), 4)
+    assert step[1] == pytest.approx(0.15, rel=0.1)
+    run.run(0.3)  # some way round
+    driven_step(run, np.array([0.06, 0.0, 0.0]), 6)
+    assert run.truth.up > 0.9 and run.core.engine.active.name == "forward"
+
+
 def test_identify_measures_what_the_map_says():
     found = identify("rotation", Setup(), (1,), (0.8,), levels=4)
     forward, left, yaw = found.steps([[1.0, -90.0]])[0]
@@ -106,6 +125,7 @@ def test_identify_measures_what_the_map_says():
             "is 0.3 0.8; give two numbers from 0.35",
         ),
         (["slips", "--friction", "0"], "friction is 0.0"),
+        (["slips", "--modules", "8", "--gait", "side_winding"], "gait side_winding turns a joint at"),
         (["film", "--modules", "1000"], "modules is 1000"),
         (["shapes", "--friction", "-1"], "friction is -1.0"),
         (["shapes", "--gait", "straight_long"], "straight_long has no alpha_deg"),

@@ -58,11 +58,11 @@ def test_every_gait_and_all_families_of_velocities_are_compared():
         target, _ = run.core.drive.target(list(case.twist))
         assert case.period(run) == target.shape.period
         families.add(target.name)
-    assert families == set(run.core.drive.maps)
+    assert families == set(run.core.drive.families)
 
 
 def test_of_what_a_short_robot_cannot_do_nothing_is_compared():
-    run = SnakeRun(Setup(modules=8))
+    run = SnakeRun(Setup(modules=7))
     names = [case.gait for case in cases_of(run)]
     assert "straight" in names and "side_winding" not in names and "" not in names
     assert cases_of(SnakeRun(Setup())) == [*GAITS, *VELOCITIES]

@@ -17,7 +17,7 @@ from snake_motion.drive import VelocityDrive
 from snake_motion.engine import Feedback, SnakeEngine
 from snake_motion.errors import SnakeMotionError
 from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
-from snake_motion.odometry import SnakeOdometry, load_slips
+from snake_motion.odometry import SnakeOdometry, load_slips, slips_file
 from snake_motion.velocity_map import load_maps
 
 from shellbot_common.rotations import rotation_from_quaternion
@@ -154,10 +154,11 @@ def test_joints_that_are_not_finite_hold():
     assert output.position == pytest.approx(ideal.q) and "not finite" in output.text
 
 
-def core():
+def core(drive=None):
     table = GaitTable(load_rows(), MODULES, ServoLimits(math.radians(90.0), SPEED))
     geometry = BodyGeometry(MODULES, 0.072, 0.052, 0.052)
-    return SnakeCore(SnakeEngine(table), VelocityDrive(load_maps(MODULES), MODULES), geometry, load_slips())
+    drive = drive or VelocityDrive(load_maps(MODULES), MODULES)
+    return SnakeCore(SnakeEngine(table), drive, geometry, load_slips(slips_file(MODULES)))
 
 
 def test_cmd_vel_drives_until_it_is_silent_and_nonsense_is_told():
@@ -240,7 +241,7 @@ def core_in_gait(gait="straight", time_scale=1.0):
     """A core two seconds into a gait, its time and its joints."""
     table = GaitTable(load_rows(), MODULES, ServoLimits(math.radians(90.0), SPEED), time_scale)
     drive, geometry = VelocityDrive(load_maps(MODULES), MODULES), BodyGeometry(MODULES, 0.072, 0.052, 0.052)
-    core, q = SnakeCore(SnakeEngine(table), drive, geometry, load_slips()), np.zeros(MODULES)
+    core, q = SnakeCore(SnakeEngine(table), drive, geometry, load_slips(slips_file(MODULES))), np.zeros(MODULES)
     for tick in range(1, 301):
         q = core.step(0.01 * tick, q, UPRIGHT).motion.position
         if tick == 1:
@@ -313,6 +314,17 @@ def test_a_waypoint_steers_until_something_else_does():
     core.drive = VelocityDrive({"forward": core.drive.maps["forward"]}, MODULES)
     with pytest.raises(SnakeMotionError, match="of sideways, rotation for 16 modules; .*identify --modules 16"):
         core.go_to((2.0, 0.0, 0.0))
+
+
+def test_rolling_changes_its_speed_without_lying_down():
+    drive = VelocityDrive(load_maps(MODULES), MODULES, sideways_by="rolling")
+    snake, q, steps = core(drive), np.zeros(MODULES), []
+    for tick in range(800):
+        snake.command([0.0, 0.06 if tick < 400 else 0.15, 0.0])
+        before, q = q, snake.step(0.01 * tick, q, UPRIGHT).motion.position
+        steps.append(float(np.abs(q - before).max()))
+        assert tick < 200 or snake.engine.active is not None
+    assert snake.engine.active.shape.period < 1.6 and max(steps) < 0.02 * SPEED
 
 
 def test_slip_is_that_of_the_amplitude_and_holds_while_the_gait_fades_out():

@@ -9,18 +9,20 @@ import numpy as np
 import pytest
 from snake_motion.drive import VelocityDrive
 from snake_motion.errors import SnakeMotionError
-from snake_motion.families import FAMILIES, family
+from snake_motion.families import FAMILIES
 from snake_motion.gait_table import load_rows
-from snake_motion.odometry import load_slips
+from snake_motion.odometry import load_slips, slips_file
 from snake_motion.velocity_map import load_map, load_maps
 from snake_motion.waypoint import WaypointFollower
 
 MODULES = 16
 
 
+@pytest.mark.parametrize("modules", [8, MODULES])
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_inverse_finds_inputs_whose_step_is_the_commanded_one(name):
-    found, kind, rng = load_maps(MODULES)[name], family(name), np.random.default_rng(7)
+def test_the_inverse_finds_inputs_whose_step_is_the_commanded_one(name, modules):
+    found, rng = load_maps(modules)[name], np.random.default_rng(7)
+    kind = found.kind
     for _ in range(10):
         inputs = np.array([[rng.uniform(*limits) for limits in kind.ranges]])
         direction = int(rng.choice((-1, 1)))
@@ -28,7 +30,7 @@ def test_the_inverse_finds_inputs_whose_step_is_the_commanded_one(name):
         sign, again, reached = found.inverse(step)
         assert sign == direction and all(low <= x <= high for x, (low, high) in zip(again, kind.ranges))
         assert reached[kind.axis] == pytest.approx(step[kind.axis], abs=2e-3)
-        if kind.axis != 2:
+        if kind.axis != 2 and not kind.rolls:
             assert reached[2] == pytest.approx(step[2], abs=math.radians(0.2))
 
 
@@ -47,6 +49,18 @@ def test_a_twist_chooses_its_family_and_is_limited_to_what_it_can():
         VelocityDrive({}, 8).target([0.05, 0.0, 0.0])
 
 
+def test_sideways_by_rolling_makes_the_cycle_faster_for_more_speed():
+    maps = load_maps(MODULES)
+    drive = VelocityDrive(maps, MODULES, sideways_by="rolling")
+    slow, fast = (drive.target([0.0, -speed, 0.0])[0] for speed in (0.06, 0.15))
+    assert {slow.name, fast.name} == {"roll_sideways"} and slow.rolls and slow.direction == -1
+    assert slow.shape.period == pytest.approx(2.5 * fast.shape.period, rel=0.1)
+    assert drive.limits[1] == pytest.approx(0.2, abs=0.02) and drive.limits[1] < VelocityDrive(maps, MODULES).limits[1]
+    assert drive.target([0.05, 0.0, 0.0])[0].name == "forward"
+    with pytest.raises(SnakeMotionError, match="sideways_by is 'crawling'; choose from side_winding, rolling"):
+        VelocityDrive(maps, MODULES, sideways_by="crawling")
+
+
 def test_a_map_of_narrower_ranges_is_not_left_by_any_command():
     """Its polynomial is scaled to its own ranges, and outside of these the robot may tip over."""
     whole = load_maps(MODULES)["forward"]
@@ -54,6 +68,7 @@ def test_a_map_of_narrower_ranges_is_not_left_by_any_command():
     assert narrow.steps([[0.7, 10.0]], 1) == pytest.approx(whole.steps([[1.0, 20.0]], 1))
     drive = VelocityDrive({"forward": narrow}, MODULES)
     assert drive.limits[0] == pytest.approx(float(narrow.steps([[0.7, 0.0]])[0, 0]), rel=0.05)
+    assert drive.target([9.0, 0.0, 0.0])[0].fraction == pytest.approx(1.0), "the slip is that of its own greatest one"
     for twist in ([9.0, 0.0, 3.0], [-9.0, 0.0, -3.0], [0.001, 0.0, 0.1], [0.02, 0.0, 0.0]):
         _, (amplitude, steering), _ = narrow.inverse(twist)
         assert 0.4 <= amplitude <= 0.7 and abs(steering) <= 10.0
@@ -89,6 +104,13 @@ def test_a_broken_slip_file_is_refused_in_words(tmp_path):
         file.write_text(text, encoding="utf-8")
         with pytest.raises(SnakeMotionError, match=words):
             load_slips(file)
+
+
+def test_a_snake_has_the_slips_of_its_own_number_of_modules():
+    own, other = (load_slips(slips_file(modules)) for modules in (8, MODULES))
+    assert own["forward", 1] != other["forward", 1]
+    assert ("side_winding", 1) in other and ("side_winding", 1) not in own, "8 modules cannot do it"
+    assert load_slips(slips_file(9)) == other
 
 
 def test_waypoints_are_reached_by_a_robot_that_fades_out():

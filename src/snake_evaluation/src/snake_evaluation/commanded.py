@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
+from snake_motion.drive import SIDEWAYS_BY
 from snake_motion.families import PERIOD, family
 
 from shellbot_evaluation.errors import EvaluationError
@@ -64,10 +65,11 @@ def run_commands(argument: Tuple[Setup, Any]) -> List[Commanded]:
     """
     setup, name = argument
     kind = family(name)
+    by = {found: key for key, found in SIDEWAYS_BY.items()}.get(name, setup.sideways_by)
     rng = np.random.default_rng(setup.seed)
     rows = []
     for number in range(COMMANDS):
-        run = SnakeRun(replace(setup, seed=1000 * (setup.seed or 0) + number))
+        run = SnakeRun(replace(setup, seed=1000 * (setup.seed or 0) + number, sideways_by=by))
         velocity_map = run.core.drive.maps.get(name)
         if velocity_map is None:
             raise EvaluationError(f"no map of {name} for {setup.modules} modules; run scripts/snake identify")

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ContextManager, Dict, List, Optional, Sequence
 
+from snake_motion.drive import SIDEWAYS_BY
 from snake_motion.errors import SnakeMotionError
 from snake_motion.families import FAMILIES
 from snake_motion.gait_table import load_rows
@@ -81,6 +82,12 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--servo", default="ax", help="of snake.yaml: ax (AX-12A) or source (default ax)")
     p.add_argument("--simulator", choices=ENGINES, default="mujoco", help="physics engine (default mujoco)")
     p.add_argument("--family", default="forward", choices=tuple(FAMILIES), help="of commands (default forward)")
+    p.add_argument(
+        "--sideways-by",
+        default="side_winding",
+        choices=tuple(SIDEWAYS_BY),
+        help="waypoints: what moves it sideways (default side_winding)",
+    )
     p.add_argument("--cycles", type=int, default=6, help="cycles that count, after two (default 6)")
     p.add_argument("--timestep", type=float, default=TIMESTEPS[0], help="of the physics, s (default 0.002)")
     p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary there")
@@ -116,7 +123,7 @@ def _run(options: argparse.Namespace) -> int:
         options.json = options.out / f"snake_{options.experiment}.json"
     files = (options.variables, options.gaits, options.maps)
     setups = [
-        Setup(modules, options.servo, friction, seed, options.timestep, options.simulator, *files)
+        Setup(modules, options.servo, friction, seed, options.timestep, options.simulator, *files, options.sideways_by)
         for modules in options.modules
         for friction in options.friction
         for seed in seeds_of(options.seeds)

@@ -11,7 +11,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 import numpy as np
 import yaml
 from snake_motion.engine import Target
-from snake_motion.families import Range, family, narrowed
+from snake_motion.families import PERIOD, Range, family, narrowed
 from snake_motion.velocity_map import EXPONENTS, Branch, VelocityMap, design_matrix
 
 from shellbot_evaluation.errors import EvaluationError
@@ -109,6 +109,7 @@ def identify(
         rows = [(c.inputs, r) for c, r in zip(cases, results) if c.direction == direction]
         inputs = np.array([row[0] for row in rows])
         steps = np.array([(1e-3 * r.forward_mm, 1e-3 * r.left_mm, math.radians(r.yaw_deg)) for _, r in rows])
+        steps *= [[PERIOD / kind.shape(point, setup.modules).period] for point, _ in rows]
         matrix = design_matrix(inputs, kind)
         coefficients = np.linalg.lstsq(matrix, steps, rcond=None)[0]  # (10, 3)
         squares += ((matrix @ coefficients - steps) ** 2).sum(axis=0)
@@ -134,8 +135,9 @@ def write_map(found: VelocityMap, path: Path, command: str) -> None:
 
 
 def _run(case: _Case) -> CycleResult:
-    shape = family(case.name).shape(case.inputs, case.setup.modules)
-    return run_target(case.setup, Target(case.name, shape, case.direction))
+    kind = family(case.name)
+    shape = kind.shape(case.inputs, case.setup.modules)
+    return run_target(case.setup, Target(case.name, shape, case.direction, kind.rolls))
 
 
 def _rounded(value: object) -> object:

@@ -13,7 +13,6 @@ import numpy as np
 from scipy.optimize import minimize
 from snake_motion.engine import Target
 from snake_motion.families import FAMILIES
-from snake_motion.gait_table import load_rows
 from snake_motion.odometry import LEAST
 
 from shellbot_evaluation.journal import Journal
@@ -45,8 +44,9 @@ def identify_slips(
 
     Both are one complex factor c, which commutes with the heading, so that it can be applied at each tick. Of
     |true - c estimated| / |true| after all cycles of a run it makes the greatest over the runs least, since a robot
-    does not know its floor. A gait whose steps no factor describes is left out. Families are measured at their least
-    and at their greatest amplitude, but for the rotation, which stays in its place.
+    does not know its floor. A gait whose steps no factor describes is left out, and so is one that the robot cannot do.
+    Families are measured at the least and at the greatest amplitude of their maps, but for the rotation, which stays
+    in its place.
 
     Parameters
     ----------
@@ -57,11 +57,19 @@ def identify_slips(
     jobs : int
         Processes.
     gaits : sequence of str
-        Of the table, or of `FAMILY_ROWS`; none: all of both.
+        Of the table, or of `FAMILY_ROWS`; none: all of both that the robot can do.
     journal : Journal, optional
         Runs that it holds, packed by `pack_steps`, are not repeated.
+
+    Raises
+    ------
+    SnakeMotionError
+        If the robot cannot do one of `gaits`.
     """
-    names = list(gaits) or [name for name in load_rows() if name != "still"] + FAMILY_ROWS
+    names = list(gaits) or [name for name in setup.gaits.shapes if name != "still"] + FAMILY_ROWS
+    for name in names:
+        if name not in FAMILY_ROWS:
+            setup.gaits.shape(name)
     keys = [(name, direction) for name in names for direction in (1, -1)]
     cases = [
         (replace(setup, seed=seed, friction=friction), name, direction)
@@ -129,10 +137,12 @@ def _steps(case: Any) -> Steps:
     run = SnakeRun(setup, slips={})
     run.run(0.1)
     engine = run.core.engine
-    kind = FAMILIES.get(name.replace(LEAST, ""))
-    if kind is not None:
+    family_name = name.replace(LEAST, "")
+    if family_name in FAMILIES:
+        velocity_map = run.core.drive.maps.get(family_name)
+        kind = velocity_map.kind if velocity_map else FAMILIES[family_name]
         amplitude, steering = kind.ranges[0][not name.endswith(LEAST)], sum(kind.ranges[1]) / 2.0
-        engine.drive(Target(kind.name, kind.shape((amplitude, steering), setup.modules), direction))
+        engine.drive(Target(kind.name, kind.shape((amplitude, steering), setup.modules), direction, kind.rolls))
     else:
         engine.request_gait(f"{name} {direction}")
     run.run(_WARM_UP)

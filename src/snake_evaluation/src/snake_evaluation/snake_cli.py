@@ -59,7 +59,10 @@ def parser() -> argparse.ArgumentParser:
     slips.add_argument(
         "--friction", type=float, nargs="+", default=[0.2, 0.4, 0.6, 0.8, 1.0], help="floors (default 0.2 to 1.0)"
     )
-    slips.add_argument("--out", type=Path, help="file (default: config/odometry.yaml of snake_motion)")
+    slips.add_argument("--modules", type=int, default=16, help=_MODULES.format("16"))
+    slips.add_argument(
+        "--out", type=Path, help="file (default: config/odometry.yaml of snake_motion; not 16 modules: odometry_N.yaml)"
+    )
     slips.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
     slips.add_argument(
         "--gait",
@@ -179,11 +182,15 @@ def _results(options: argparse.Namespace) -> int:
 
 
 def _slips(options: argparse.Namespace) -> int:
-    path = options.out or package_file("snake_motion", "config/odometry.yaml")
+    setup, path = Setup(modules=options.modules), options.out
+    if path is None:
+        path = package_file("snake_motion", "config/odometry.yaml")
+        path = path if options.modules == 16 else path.with_name(f"odometry_{options.modules}.yaml")
     seeds = seeds_of(options.seeds)
     with Journal.beside(path, "snake slips", pack_steps, unpack_steps) as journal:
-        found = identify_slips(Setup(), seeds, options.friction, options.jobs, options.gait, journal)
-        write_slips({**(read_yaml(path, SnakeMotionError) if options.gait else {}), **found}, path)
+        found = identify_slips(setup, seeds, options.friction, options.jobs, options.gait, journal)
+        former = read_yaml(path, SnakeMotionError) if options.gait and path.is_file() else {}
+        write_slips({**former, **found}, path)
     say(str(path))
     return 0
 

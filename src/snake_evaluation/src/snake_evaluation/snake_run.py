@@ -15,7 +15,7 @@ from snake_motion.core import CoreOutput, SnakeCore
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import SnakeEngine
 from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
-from snake_motion.odometry import Slip, load_slips
+from snake_motion.odometry import Slip, load_slips, slips_file
 from snake_motion.velocity_map import VelocityMap, load_maps
 
 from shellbot_common import TICK, package_file
@@ -43,6 +43,7 @@ class Setup:
     variables_file: Optional[Path] = None  #: Body and servos; those of the packages where a file is not given
     gaits_file: Optional[Path] = None
     maps_folder: Optional[Path] = None
+    sideways_by: str = "side_winding"  #: Of `SIDEWAYS_BY`
 
     def __post_init__(self) -> None:
         """Refuse what no robot or floor can have, before anything is computed with it."""
@@ -117,9 +118,10 @@ class SnakeRun:
         self.simulator.reset(seed=setup.seed)
         self.geometry = BodyGeometry(setup.modules, variables.length, variables.width, variables.height)
         maps = load_maps(setup.modules, setup.maps_folder) if maps is None else maps
-        drive = VelocityDrive(maps, setup.modules, setup.time_scale)
+        drive = VelocityDrive(maps, setup.modules, setup.time_scale, setup.sideways_by)
         engine = SnakeEngine(setup.gaits, load_engine_config())
-        self.core = SnakeCore(engine, drive, self.geometry, load_slips() if slips is None else slips)
+        slips = load_slips(slips_file(setup.modules)) if slips is None else slips
+        self.core = SnakeCore(engine, drive, self.geometry, slips)
         self.output: Optional[CoreOutput] = None
         self.energy = 0.0  # J, positive mechanical work of the servos
         self.greatest_speed = 0.0  # rad/s, of any joint, since `reset_greatest`

@@ -16,7 +16,6 @@ from snake_motion.chassis import BodyGeometry
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import EngineOutput, Feedback, SnakeEngine, Target
 from snake_motion.errors import SnakeMotionError
-from snake_motion.families import FAMILIES
 from snake_motion.odometry import LEAST, NO_SLIP, Slip, SnakeOdometry, SnakeState
 from snake_motion.waypoint import Pose, WaypointFollower
 
@@ -82,7 +81,7 @@ class SnakeCore:
         """
         if self.engine.mode != "go":
             raise SnakeMotionError(f"waypoint refused: the robot is in mode {self.engine.mode}; {self._remedy()}")
-        missing = [name for name in FAMILIES if name not in self.drive.maps]
+        missing = [name for name in self.drive.families if name not in self.drive.maps]
         if missing:
             raise SnakeMotionError(
                 f"waypoint refused: no velocity map of {', '.join(missing)} for {self._modules} modules; write it with "

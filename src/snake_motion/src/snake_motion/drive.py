@@ -10,8 +10,11 @@ import numpy as np
 
 from snake_motion.engine import Target
 from snake_motion.errors import SnakeMotionError
-from snake_motion.families import PERIOD, family
+from snake_motion.families import PERIOD
 from snake_motion.velocity_map import VelocityMap
+
+SIDEWAYS_BY = {"side_winding": "sideways", "rolling": "roll_sideways"}
+"""What moves the robot sideways, and the family of it."""
 
 _STILL = (0.002, 0.002, math.radians(0.5))  # m/s, m/s, rad/s: less than this is no motion
 
@@ -27,9 +30,25 @@ class VelocityDrive:
         Number of modules.
     time_scale : float
         All gaits are slower by it.
+    sideways_by : str
+        One of `SIDEWAYS_BY`.
+
+    Raises
+    ------
+    SnakeMotionError
+        If `sideways_by` is none of them.
     """
 
-    def __init__(self, maps: Mapping[str, VelocityMap], modules: int, time_scale: float = 1.0) -> None:
+    def __init__(
+        self,
+        maps: Mapping[str, VelocityMap],
+        modules: int,
+        time_scale: float = 1.0,
+        sideways_by: str = "side_winding",
+    ) -> None:
+        if sideways_by not in SIDEWAYS_BY:
+            raise SnakeMotionError(f"sideways_by is {sideways_by!r}; choose from {', '.join(SIDEWAYS_BY)}")
+        self.families = ("forward", SIDEWAYS_BY[sideways_by], "rotation")  #: By axis
         self.maps, self._modules, self._period = dict(maps), modules, PERIOD * time_scale
         self._cache: Dict[Tuple[float, ...], Tuple[Optional[Target], np.ndarray]] = {}
 
@@ -37,7 +56,7 @@ class VelocityDrive:
     def limits(self) -> np.ndarray:
         """Greatest forward, sideways (m/s) and turning (rad/s) velocity, each alone, (3,); 0 without a map."""
         greatest = np.zeros(3)
-        for velocity_map in self.maps.values():
+        for velocity_map in (self.maps[name] for name in self.families if name in self.maps):
             kind = velocity_map.kind
             (_, greatest_amplitude), steering = kind.ranges
             middle = np.array([[greatest_amplitude, value] for value in np.linspace(*steering, 9)])
@@ -72,15 +91,15 @@ class VelocityDrive:
         if all(abs(value) < still for value, still in zip(twist, _STILL)):
             return None, np.zeros(3)
         ahead, aside = abs(twist[0]) >= _STILL[0], abs(twist[1]) >= _STILL[1]
-        name = "rotation" if not (ahead or aside) else "sideways" if abs(twist[1]) > abs(twist[0]) else "forward"
+        name = self.families[2 if not (ahead or aside) else 1 if abs(twist[1]) > abs(twist[0]) else 0]
         if name not in self.maps:
             raise SnakeMotionError(
                 f"no velocity map of the family {name} for {self._modules} modules: write one with "
                 f"scripts/snake identify --family {name} --modules {self._modules}, then start the robot again"
             )
-        kind = family(name)
+        kind = self.maps[name].kind
         direction, inputs, step = self.maps[name].inverse([value * self._period for value in twist])
         shape = kind.shape(inputs, self._modules, self._period / PERIOD)
         low, high = kind.ranges[0]
         fraction = (inputs[0] - low) / (high - low)
-        return Target(name, shape, direction, is_steered=True, fraction=fraction), step / self._period
+        return Target(name, shape, direction, kind.rolls, is_steered=True, fraction=fraction), step / self._period

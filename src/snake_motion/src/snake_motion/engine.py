@@ -263,7 +263,7 @@ class SnakeEngine:
     @staticmethod
     def _mixes(one: Target, other: Target) -> bool:
         return (
-            not (one.rolls or other.rolls)
+            (one.name == other.name or not (one.rolls or other.rolls))
             and one.direction == other.direction
             and one.shape.mirrored == other.shape.mirrored
             and blends_directly(one.shape, other.shape)

@@ -136,21 +136,27 @@ class _SlipRow(Settings, error=SnakeMotionError):
     turn_deg: float = number(-90.0, 90.0, "deg")
 
 
-def load_slips(file: Optional[Union[str, Path]] = None) -> Dict[Tuple[str, int], Slip]:
-    """Return the slip by gait or family and direction; ``config/odometry.yaml`` of the package if not given.
+def slips_file(modules: int) -> Path:
+    """Return the package's file of slips for a snake of so many modules; that of 16 where there is no other."""
+    path = Path(package_file("snake_motion", "config/odometry.yaml"))
+    own = path.with_name(f"odometry_{modules}.yaml")
+    return own if own.is_file() else path
+
+
+def load_slips(file: Union[str, Path]) -> Dict[Tuple[str, int], Slip]:
+    """Return the slip by gait or family and direction; of the package: `slips_file`.
 
     Raises
     ------
     SnakeMotionError
         If the file cannot be read or a row is wrong; names file and key.
     """
-    path = file or package_file("snake_motion", "config/odometry.yaml")
     slips: Dict[Tuple[str, int], Slip] = {}
-    for name, row in read_yaml(path, SnakeMotionError).items():
+    for name, row in read_yaml(file, SnakeMotionError).items():
         for direction, values in (row if isinstance(row, Mapping) else {"": row}).items():
             if str(direction) not in ("1", "-1") or not isinstance(values, (list, tuple)) or len(values) != 2:
-                raise SnakeMotionError(f'{path}: {name} is {row!r}; give {{"1": [scale, deg], "-1": [scale, deg]}}')
+                raise SnakeMotionError(f'{file}: {name} is {row!r}; give {{"1": [scale, deg], "-1": [scale, deg]}}')
             keys = {"scale": values[0], "turn_deg": values[1]}
-            found = _SlipRow.from_mapping(keys, f"{path}: {name} {direction}: ")
+            found = _SlipRow.from_mapping(keys, f"{file}: {name} {direction}: ")
             slips[str(name), int(direction)] = (found.scale, math.radians(found.turn_deg))
     return slips

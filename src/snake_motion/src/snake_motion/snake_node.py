@@ -34,7 +34,7 @@ from snake_motion.drive import VelocityDrive
 from snake_motion.engine import EngineOutput, SnakeEngine
 from snake_motion.from_description import read_description
 from snake_motion.gait_table import GaitTable, load_rows
-from snake_motion.odometry import load_slips
+from snake_motion.odometry import load_slips, slips_file
 from snake_motion.velocity_map import load_maps
 
 
@@ -165,7 +165,8 @@ def main() -> None:
         rows = load_rows(rospy.get_param("~gaits_file", "") or None)
         gaits = GaitTable(rows, geometry.modules, limits, scale)
         maps = load_maps(geometry.modules, rospy.get_param("~maps_folder", "") or None)
-        slips = load_slips()
+        slips = load_slips(slips_file(geometry.modules))
+        drive = VelocityDrive(maps, geometry.modules, scale, str(rospy.get_param("~sideways_by", "side_winding")))
         engine = SnakeEngine(gaits, config, str(rospy.get_param("~start_mode", "go")))
         if rospy.get_param("~gait", ""):
             engine.request_at_start(str(rospy.get_param("~gait")))
@@ -174,5 +175,5 @@ def main() -> None:
         sys.exit(1)
     for refusal in gaits.refusals.values():
         rospy.logwarn("snake_motion: %s", refusal)
-    core = SnakeCore(engine, VelocityDrive(maps, geometry.modules, scale), geometry, slips)
+    core = SnakeCore(engine, drive, geometry, slips)
     SnakeNode(core, profile).run()

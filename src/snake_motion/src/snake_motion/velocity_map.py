@@ -24,7 +24,7 @@ _SCALES = (0.05, 0.05, math.radians(5.0))  # errors that weigh alike: 5 cm and 5
 
 @dataclass(frozen=True)
 class Branch(Settings, error=SnakeMotionError):
-    """Coefficients of `EXPONENTS` for one direction: steps in m and rad a cycle, in the frame of the chassis."""
+    """Coefficients of `EXPONENTS` for one direction: steps in m and rad in `PERIOD`, in the frame of the chassis."""
 
     forward: Tuple[float, ...] = number(-10.0, 10.0)
     left: Tuple[float, ...] = number(-10.0, 10.0)
@@ -103,7 +103,7 @@ class VelocityMap(Settings, error=SnakeMotionError):
         """
         kind = self.kind
         direction = 1 if step[kind.axis] >= 0.0 else -1
-        rows = [kind.axis] if kind.axis == 2 else [kind.axis, 2]
+        rows = [kind.axis] if kind.axis == 2 or kind.rolls else [kind.axis, 2]
         target, scale = np.asarray(step, dtype=float)[rows], np.array(_SCALES)[rows]
 
         def error(inputs: np.ndarray) -> np.ndarray:
