@@ -17,7 +17,7 @@ SHIPPED = ("wave", "bow")
 
 
 class Watched(Robot):
-    """A robot that has stood for a while, and whose greatest jump of the command is known."""
+    """A robot that stands; the greatest jump of its command is recorded."""
 
     def __init__(self, friction=0.8, motions_file=""):
         super().__init__(replace(load_config(), friction=friction), seed=310, motions_file=motions_file)

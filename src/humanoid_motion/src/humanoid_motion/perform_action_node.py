@@ -11,9 +11,9 @@ import rospy
 from std_srvs.srv import SetBool, SetBoolRequest, SetBoolResponse
 
 from humanoid_motion.parameters import WalkError
-from humanoid_motion.performer import ABORTED, CANCELLED, GET_UP, GET_UP_TEXT, SUCCEEDED
+from humanoid_motion.performer import GET_UP, GET_UP_TEXT, SUCCEEDED
 from humanoid_motion.robot_core import HumanoidCore
-from shellbot_common.action_server_node import ActionServer
+from shellbot_common.action_server_node import ActionServer, end_goal, reject_goal
 from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.publisher_node import Publisher
 from shellbot_msgs.msg import (
@@ -74,9 +74,8 @@ class MotionServer:
         if self._goal is None or status is None or not status.outcome:
             return self._goal is None
         goal, self._goal = self._goal, None
-        (rospy.logwarn if status.outcome == ABORTED else rospy.loginfo)(f"{NAME}: {status.outcome}: {status.text}")
-        end = {SUCCEEDED: goal.set_succeeded, CANCELLED: goal.set_canceled, ABORTED: goal.set_aborted}[status.outcome]
-        end(PerformActionResult(status.outcome == SUCCEEDED, status.text), status.text)
+        result = PerformActionResult(status.outcome == SUCCEEDED, status.text)
+        end_goal(NAME, goal, status.outcome, result, status.text)
         return True
 
     def _on_goal(self, goal: actionlib.ServerGoalHandle) -> None:
@@ -94,8 +93,7 @@ class MotionServer:
                 goal.set_accepted()
             rospy.loginfo(f"{NAME}: {text}")
         except WalkError as error:
-            rospy.logwarn(f"{NAME}: refused: {error}")
-            goal.set_rejected(PerformActionResult(False, str(error)), str(error))
+            reject_goal(NAME, goal, PerformActionResult(False, str(error)), str(error))
 
     def _on_cancel(self, goal: actionlib.ServerGoalHandle) -> None:
         with self._lock:

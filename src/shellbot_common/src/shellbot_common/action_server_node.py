@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""An action server whose own timer may still publish while its node shuts down."""
+"""An action server whose own timer may still publish while its node shuts down; how its goals end."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import actionlib
+import rospy
 
 from shellbot_common.publisher_node import Publisher
 
@@ -16,3 +19,30 @@ class ActionServer(actionlib.ActionServer):
         super().initialize()
         for publisher in (self.status_pub, self.result_pub, self.feedback_pub):
             publisher.__class__ = Publisher
+
+
+def end_goal(name: str, goal: actionlib.ServerGoalHandle, outcome: str, result: Any, text: str) -> None:
+    """Log how the goal of an action ended, and send its result.
+
+    Parameters
+    ----------
+    name : str
+        Of the action, for the log.
+    goal : ServerGoalHandle
+        That was accepted.
+    outcome : str
+        succeeded, cancelled or aborted.
+    result : message
+        Of the action's type.
+    text : str
+        How it ended, a sentence.
+    """
+    (rospy.logwarn if outcome == "aborted" else rospy.loginfo)(f"{name}: {outcome}: {text}")
+    ends = {"succeeded": goal.set_succeeded, "cancelled": goal.set_canceled, "aborted": goal.set_aborted}
+    ends[outcome](result, text)
+
+
+def reject_goal(name: str, goal: actionlib.ServerGoalHandle, result: Any, text: str) -> None:
+    """Log why a goal is refused, and send its result; parameters as of `end_goal`."""
+    rospy.logwarn(f"{name}: refused: {text}")
+    goal.set_rejected(result, text)

@@ -16,7 +16,7 @@ from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionError
 from shellbot_action_manager.node.action_manager_conversions import descriptions_to_message
-from shellbot_common.action_server_node import ActionServer
+from shellbot_common.action_server_node import ActionServer, end_goal, reject_goal
 from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.publisher_node import Publisher
 from shellbot_msgs.msg import (
@@ -122,8 +122,7 @@ class PerformActionServer:
         return accepted, text
 
     def _reject(self, goal: actionlib.ServerGoalHandle, text: str) -> None:
-        rospy.logwarn(f"{NAME}: refused: {text}")
-        goal.set_rejected(PerformActionResult(False, text), text)
+        reject_goal(NAME, goal, PerformActionResult(False, text), text)
 
     def _on_cancel(self, goal: actionlib.ServerGoalHandle) -> None:
         with self._lock:
@@ -160,13 +159,7 @@ class PerformActionServer:
     def _end(self, outcome: Outcome, text: str) -> None:
         goal, self._goal = self._goal, None
         assert goal is not None
-        (rospy.logwarn if outcome is Outcome.ABORTED else rospy.loginfo)(f"{NAME}: {outcome.value}: {text}")
-        end = {
-            Outcome.SUCCEEDED: goal.set_succeeded,
-            Outcome.CANCELLED: goal.set_canceled,
-            Outcome.ABORTED: goal.set_aborted,
-        }
-        end[outcome](PerformActionResult(outcome is Outcome.SUCCEEDED, text), text)
+        end_goal(NAME, goal, outcome.value, PerformActionResult(outcome is Outcome.SUCCEEDED, text), text)
         while self._queue and self._goal is None:
             waiting, plan, speed = self._queue.popleft()
             if outcome is Outcome.ABORTED:

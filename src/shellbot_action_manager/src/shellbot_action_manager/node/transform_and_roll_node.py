@@ -14,7 +14,7 @@ from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 
 from shellbot_action_manager.actions.transform_and_roll import NAME, End, Orders, Seen, TransformAndRoll, refusal
-from shellbot_common.action_server_node import ActionServer
+from shellbot_common.action_server_node import ActionServer, end_goal, reject_goal
 from shellbot_common.init_node import init_node
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.rotations import rpy_from_quaternion
@@ -58,8 +58,7 @@ class TransformAndRollNode:
             if self._core is not None:
                 reason = "another goal is under way; cancel it first"
             if reason:
-                rospy.logwarn(f"{NAME}: refused: {reason}")
-                goal.set_rejected(PerformActionResult(False, reason), reason)
+                reject_goal(NAME, goal, PerformActionResult(False, reason), reason)
                 return
             self._goal, self._core = goal, TransformAndRoll(given.parameters, given.speed)
             self._last_feedback, self._last_odom = -1.0, time.monotonic()
@@ -111,12 +110,7 @@ class TransformAndRollNode:
     def _end(self, end: End, text: str) -> None:
         goal, self._goal, self._core = self._goal, None, None
         assert goal is not None
-        say = rospy.logwarn if end is End.ABORTED else rospy.loginfo
-        say(f"{NAME}: {end.value}: {text}")
-        result = PerformActionResult(end is End.SUCCEEDED, text)
-        {End.SUCCEEDED: goal.set_succeeded, End.ABORTED: goal.set_aborted, End.CANCELLED: goal.set_canceled}[end](
-            result, text
-        )
+        end_goal(NAME, goal, end.value, PerformActionResult(end is End.SUCCEEDED, text), text)
 
     def _request(self) -> None:
         # A service call waits for its answer, which must not keep the ticks waiting.
