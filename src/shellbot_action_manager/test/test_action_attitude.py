@@ -8,7 +8,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from shellbot_action_manager.config import load_config
-from shellbot_action_manager.estimation.attitude import AttitudeFilter, ImuInput, ImuReading
+from shellbot_action_manager.estimation.attitude import AttitudeFilter, ImuReading
+from shellbot_action_manager.estimation.imu_input import ImuInput
 
 CONFIG = load_config().attitude
 DT = 0.01
@@ -190,3 +191,18 @@ def test_a_message_that_is_handled_late_gets_the_attitude_of_its_own_time():
         assert imu.read(DT * tick) is readings[tick]
         assert imu.read(DT * tick + 0.4 * DT) is readings[tick], "the next one had not been measured yet"
     assert imu.read(-0.5 * DT) is readings[0] and nothing(imu.read(-0.5))
+
+
+def test_only_an_imu_that_measures_at_the_ticks_is_waited_for():
+    imu = ImuInput(CONFIG)
+    assert not imu.is_due(0.0), "none was seen"
+    for tick in range(3):
+        send(imu, DT * tick)
+        assert imu.is_due(DT * (tick + 1)) and not imu.is_due(DT * tick)
+    imu.read(DT * 3)
+    assert not imu.is_due(DT * 4), "it stopped"
+    send(imu, DT * 4)
+    assert imu.is_due(DT * 5), "it is back"
+    imu.receive(DT * 5 - 0.003, None, np.zeros(3), UP)
+    imu.read(DT * 5)
+    assert not imu.is_due(DT * 6), "its clock is not that of the ticks"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from shellbot_action_manager.config import load_config  # noqa: E402
 from shellbot_action_manager.estimation.contact_models import CONTACT_MODELS  # noqa: E402
 from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Displacement  # noqa: E402
 from shellbot_action_manager.interface import ContactEstimate  # noqa: E402
-from shellbot_action_manager.node import action_manager_node, odometry_node, perform_action_node  # noqa: E402
+from shellbot_action_manager.node import action_manager_node, imu_node, odometry_node, perform_action_node  # noqa: E402
 from shellbot_common import Level, log_node, operator_interface_node  # noqa: E402
 from shellbot_common.rotations import quaternion_from_rpy  # noqa: E402
 from shellbot_description import driven_joint_names, named_pose_array  # noqa: E402
@@ -209,7 +210,7 @@ def test_a_rolling_model_in_the_two_tables_works_over_the_wire(warnings, monkeyp
         robot._on_joint_states(message)
         imu = Imu(orientation=Quaternion(0.0, np.sin(0.001 * tick), 0.0, np.cos(0.001 * tick)))
         imu.header.stamp = message.header.stamp
-        odometry._on_imu(imu)
+        odometry._imu.receive(imu)
         wire = io.BytesIO()
         robot._contacts_pub.messages[-1].serialize(wire)
         odometry._on_contacts(Contacts().deserialize(wire.getvalue()))
@@ -238,7 +239,7 @@ def test_both_nodes_make_the_same_attitude_of_an_imu_that_has_none(warnings, mon
     for tick in range(151):
         t = 5.0 + 0.01 * tick
         for node in (robot, odometry):
-            node._on_imu(raw_imu(t, turning=0.3, tilt=0.2))
+            node._imu.receive(raw_imu(t, turning=0.3, tilt=0.2))
         robot._on_joint_states(joint_states(t))
         odometry._on_contacts(feet_message(t, 0.0))
     feedback = seen["robot"][-1]
@@ -249,6 +250,33 @@ def test_both_nodes_make_the_same_attitude_of_an_imu_that_has_none(warnings, mon
     assert odometry._odom.messages[-1].pose.pose.orientation.z == pytest.approx(np.sin(0.225), abs=0.001)
     robot._on_joint_states(joint_states(6.8))
     assert seen["robot"][-1].orientation is None, "an IMU that stopped"
+
+
+def level_imu(t, yaw):
+    message = Imu(orientation=Quaternion(*quaternion_from_rpy(0.0, 0.0, yaw)))
+    message.header.stamp = rospy.Time.from_sec(t)
+    return message
+
+
+@pytest.mark.parametrize("stops", [False, True], ids=["late", "stopped"])
+def test_a_tick_waits_for_the_measurement_of_its_own_time(warnings, monkeypatch, stops):
+    monkeypatch.setattr(imu_node, "PATIENCE", 0.05 if stops else 600.0)
+    listener = imu_node.ImuListener(load_config().attitude)
+    for tick in range(3):
+        listener.receive(level_imu(1.0 + 0.01 * tick, 0.1 * tick))
+        listener.read(1.0 + 0.01 * tick)
+    read = []
+    with ThreadPoolExecutor() as pool:
+        tick = pool.submit(lambda: read.append(listener.read(1.03).orientation))
+        if stops:
+            tick.result()
+            assert read[0] == pytest.approx(quaternion_from_rpy(0.0, 0.0, 0.2)), "what was measured last"
+            monkeypatch.setattr(imu_node, "PATIENCE", 600.0)
+            listener.read(1.04)  # is not waited for again
+        wait([tick], timeout=0.1)
+        assert tick.done() == stops
+        listener.receive(level_imu(1.03, 0.3))
+    assert stops or read[0] == pytest.approx(quaternion_from_rpy(0.0, 0.0, 0.3))
 
 
 def test_a_tick_during_shutdown_ends_quietly(warnings, monkeypatch):

@@ -15,7 +15,7 @@ from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config as load_action_config
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionManagerError
-from shellbot_action_manager.estimation.attitude import ImuInput
+from shellbot_action_manager.estimation.imu_input import ImuInput
 from shellbot_action_manager.estimation.odometry import OdometryCore, OdometryState
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_common import TICK

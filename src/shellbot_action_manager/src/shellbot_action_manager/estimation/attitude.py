@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Attitude from what an IMU measures: its own orientation if it has one, a complementary filter otherwise.
+"""Attitude from what an IMU measures, by a complementary filter.
 
 The filter is the explicit complementary filter with bias estimate of R. Mahony, T. Hamel and J.-M. Pflimlin, "Nonlinear
 complementary filters on the special orthogonal group", IEEE Transactions on Automatic Control 53 (2008), equation 32,
@@ -16,19 +16,16 @@ cannot run.
 from __future__ import annotations
 
 import math
-from collections import deque
 from dataclasses import dataclass
-from typing import Deque, Optional, Tuple
+from typing import Optional, Tuple
 
 import numpy as np
 
 from shellbot_action_manager.errors import ConfigError
-from shellbot_common import Settings, Stamp, classify_stamp, number
-from shellbot_common.rotations import is_attitude, quaternion_from_rpy
+from shellbot_common import Settings, number
+from shellbot_common.rotations import quaternion_from_rpy
 
 GRAVITY = 9.81  # m/s^2
-IMU_TIMEOUT = 0.2  # s: an older attitude is not used
-_REMEMBERED = 400  # readings, as many as the queues of the messages that come with them hold, twice
 _STILL_TIME = 1.0  # s at rest before the gyroscope is taken to read its bias
 _STILL_MEAN = 0.5  # s: time constant of its mean, and of learning the bias from it
 _STILL_GAIN = 1.0  # 1/s: nothing but gravity acts
@@ -169,76 +166,11 @@ class AttitudeFilter:
 
     def _reading(self, gyro: Vector, specific_force: np.ndarray) -> ImuReading:
         orientation = None if self._q is None else np.array(self._q)
-        return ImuReading(orientation, np.array(_combined(1.0, gyro, -1.0, self._bias)), _known(specific_force))
+        return ImuReading(orientation, np.array(_combined(1.0, gyro, -1.0, self._bias)), known(specific_force))
 
 
-class ImuInput:
-    """The robot's IMU as its nodes read it, so that each of them makes the same of the same messages.
-
-    An orientation that the IMU gives is taken as it is; without one (REP 145) the filter runs.
-
-    Parameters
-    ----------
-    config : AttitudeConfig
-        Of the filter.
-    """
-
-    def __init__(self, config: AttitudeConfig) -> None:
-        self._filter = AttitudeFilter(config)
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget everything."""
-        self._filter.reset()
-        self._time = -math.inf
-        self._readings: Deque[Tuple[float, ImuReading]] = deque(maxlen=_REMEMBERED)
-
-    def receive(
-        self, t: float, orientation: Optional[np.ndarray], angular_velocity: np.ndarray, specific_force: np.ndarray
-    ) -> None:
-        """Take a message.
-
-        Parameters
-        ----------
-        t : float
-            Its stamp, s; a repeated or late one (see `classify_stamp`) changes nothing, one older by more than a gap
-            resets.
-        orientation : (4,) array or None
-            Quaternion x, y, z, w of base_link; None: the IMU does not estimate it. NaN or no length: not now.
-        angular_velocity : (3,) array
-            rad/s in base_link.
-        specific_force : (3,) array
-            m/s^2 in base_link.
-        """
-        kind = classify_stamp(self._time, t)
-        if kind is Stamp.RESET:
-            self.reset()
-        if kind in (Stamp.REPEATED, Stamp.LATE):
-            return
-        if orientation is None:
-            if not np.isfinite(angular_velocity).all():
-                return  # as if it had not come: the attitude before holds until it is too old
-            reading = self._filter.step(t - self._time if kind is Stamp.NEXT else 0.0, angular_velocity, specific_force)
-        else:
-            attitude = orientation if is_attitude(orientation) else None
-            reading = ImuReading(attitude, _known(angular_velocity), _known(specific_force))
-        self._time = t
-        self._readings.append((t, reading))
-
-    def read(self, t: float) -> ImuReading:
-        """Return what was measured at time t (s) or last before it: nothing if that is older than `IMU_TIMEOUT`.
-
-        On a busy machine other messages are handled later than those of the IMU: the newest is then of another time.
-        Where all are later than t the earliest counts, if it is no more than `IMU_TIMEOUT` later.
-        """
-        if not self._readings:
-            return ImuReading()
-        before = ((stamp, reading) for stamp, reading in reversed(self._readings) if stamp <= t + 1e-9)
-        stamp, reading = next(before, self._readings[0])
-        return reading if abs(t - stamp) <= IMU_TIMEOUT else ImuReading()
-
-
-def _known(values: np.ndarray) -> Optional[np.ndarray]:
+def known(values: np.ndarray) -> Optional[np.ndarray]:
+    """Return the values if all of them are finite, else None."""
     return values if all(map(math.isfinite, values.tolist())) else None
 
 

@@ -15,20 +15,20 @@ from diagnostic_msgs.msg import DiagnosticArray
 from dynamic_reconfigure.server import Server
 from geometry_msgs.msg import Pose, Twist, Vector3
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Imu, JointState
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String, UInt8MultiArray
 
 from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
 from shellbot_action_manager.config import ActionManagerConfig, load_config
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionManagerError
-from shellbot_action_manager.estimation.attitude import ImuInput
 from shellbot_action_manager.estimation.lost_servos import LostServos
 from shellbot_action_manager.gait.gait_page import feed_forward_from_page, gait_page, gaits_from_page, page_from_gaits
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_action_manager.node import action_manager_conversions as conversions
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
+from shellbot_action_manager.node.imu_node import ImuListener
 from shellbot_action_manager.node.perform_action_node import PerformActionServer
 from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.init_node import init_node
@@ -55,7 +55,7 @@ class ActionManagerNode:
         self._lock = threading.RLock()
         self._log = NodeLog("action_manager")
         self._commands = OperatorCommands(gait=config.gait)
-        self._imu = ImuInput(config.attitude)
+        self._imu = ImuListener(config.attitude)
         self._lost_servos = LostServos()
         self._lost_by_hand: Tuple[int, ...] = ()
         self._lost_by_servos: Tuple[int, ...] = ()
@@ -87,7 +87,6 @@ class ActionManagerNode:
             rospy.Subscriber("servo_states", ServoStates, self._on_servo_states, queue_size=1),
             rospy.Subscriber("odom", Odometry, self._on_odometry, queue_size=1, tcp_nodelay=True),
             rospy.Subscriber("cmd_vel", Twist, self._on_cmd_vel, queue_size=1, tcp_nodelay=True),
-            rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=200, tcp_nodelay=True),
             rospy.Subscriber("joint_states", JointState, self._on_joint_states, queue_size=1, tcp_nodelay=True),
         ]
 
@@ -249,10 +248,6 @@ class ActionManagerNode:
                 rospy.logwarn(f"action_manager: page of gaits refused, nothing changed: {error}")
                 page.update(page_from_gaits(self._core.gaits, self._core.config.feed_forward))
         return page
-
-    def _on_imu(self, message: Imu) -> None:
-        with self._lock:
-            self._imu.receive(*conversions.imu_to_arrays(message))
 
 
 def main() -> None:

@@ -13,15 +13,13 @@ import rospy
 import tf2_ros
 from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Imu
 
 from shellbot_action_manager.config import ActionManagerConfig, load_config
 from shellbot_action_manager.errors import ActionManagerError
-from shellbot_action_manager.estimation.attitude import ImuInput
 from shellbot_action_manager.estimation.odometry import OdometryCore
 from shellbot_action_manager.node import odometry_conversions as conversions
-from shellbot_action_manager.node.action_manager_conversions import imu_to_arrays
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
+from shellbot_action_manager.node.imu_node import ImuListener
 from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
@@ -37,7 +35,7 @@ class OdometryNode:
     def __init__(self, config: ActionManagerConfig) -> None:
         self._core = OdometryCore(config)
         self._lock = threading.Lock()
-        self._imu = ImuInput(config.attitude)
+        self._imu = ImuListener(config.attitude)
         self._blind = 0
         self._time, self._ticks, self._longest = -math.inf, 0, 0.0
         self._log = NodeLog("odometry")
@@ -45,7 +43,6 @@ class OdometryNode:
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._transforms = tf2_ros.TransformBroadcaster()
         self._subscribers = [
-            rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=200, tcp_nodelay=True),
             # A dropped tick is distance missing from the sum: on a busy machine ticks may wait, but none is lost.
             rospy.Subscriber("foot_contacts", Contacts, self._on_contacts, queue_size=200, tcp_nodelay=True),
         ]
@@ -59,10 +56,6 @@ class OdometryNode:
                 ticks, longest, stamp = self._ticks, self._longest, self._time
                 self._ticks, self._longest = 0, 0.0
             self._diagnostics.publish(diagnostics_message(rospy.get_name(), stamp, ticks, longest, None))
-
-    def _on_imu(self, message: Imu) -> None:
-        with self._lock:
-            self._imu.receive(*imu_to_arrays(message))
 
     def _on_contacts(self, message: Contacts) -> None:
         start = time.perf_counter()
