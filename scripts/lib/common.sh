@@ -73,3 +73,6 @@ enter_workspace() {
   # Matrices here are small, and what is large runs in several processes: threads of numpy's LAPACK would only wait for each other.
   export OPENBLAS_NUM_THREADS="${OPENBLAS_NUM_THREADS:-1}"
 }
+
+# run_module MODULE ARGUMENT ...: become that module's tool.
+run_module() { exec "$SHELLBOT_PYTHON" "$SHELLBOT_WS/scripts/lib/run_module.py" "$@"; }

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""What scripts/ start: modules as `python -m` runs them, which may be interrupted before their tool has begun."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LAUNCHER = Path(__file__).resolve().parents[1] / "scripts" / "lib" / "run_module.py"
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Start a module of the given text with some arguments."""
+
+    def start(text, *arguments):
+        (tmp_path / "tool.py").write_text(text)
+        return subprocess.Popen(
+            [sys.executable, str(LAUNCHER), "tool", *arguments],
+            env={"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+
+    return start
+
+
+def test_arguments_status_and_workers_are_those_of_python_m(run):
+    tool = run(
+        "import multiprocessing, sys\n"
+        "def double(x): return 2 * x\n"
+        "if __name__ == '__main__':\n"
+        "    with multiprocessing.get_context('spawn').Pool(1) as pool:\n"
+        "        print(sys.argv[1:], sys.argv[0], pool.map(double, [21]))\n"
+        "    sys.exit(3)\n",
+        "--json",
+        "a file",
+    )
+    out, complaint = tool.communicate()
+    assert tool.returncode == 3, complaint
+    assert out.startswith("['--json', 'a file'] ") and out.endswith("tool.py [42]\n")
+
+
+def test_ctrl_c_during_the_imports_ends_in_a_line(run):
+    tool = run("import time\nprint('imports', flush=True)\ntime.sleep(600)\n")
+    assert tool.stdout.readline() == "imports\n"
+    tool.send_signal(signal.SIGINT)
+    assert tool.communicate() == ("", "\nstopped by the user\n")
+    assert tool.returncode == 130
