@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import yaml
-from geometry_msgs.msg import Point, TransformStamped
+from geometry_msgs.msg import Point, Quaternion, TransformStamped
+from nav_msgs.msg import Odometry
 from tf2_msgs.msg import TFMessage
 
 from shellbot_common import package_file
@@ -31,7 +32,7 @@ from shellbot_teleop.robot_monitor import (
     RobotMonitor,
     fresh,
 )
-from shellbot_teleop.teleop_conversions import base_from_transforms, contacts_info
+from shellbot_teleop.teleop_conversions import base_from_transforms, contacts_info, odom_info
 
 
 def settings():
@@ -262,6 +263,14 @@ def test_of_several_contacts_of_a_ball_the_loaded_one_is_where_the_ground_is(loa
     ]
     info = contacts_info(Contacts(model="rolling", contacts=gores), 0.0)
     assert info.contact.index(True) == shown and info.p_base_ground[0] == shown
+
+
+@pytest.mark.parametrize("child, tilt", [("base_footprint", False), ("", False), ("base_link", True), ("torso", True)])
+def test_odometry_of_a_body_has_its_tilt(child, tilt):
+    message = Odometry(child_frame_id=child)
+    message.pose.pose.orientation = Quaternion(*quaternion_from_rpy(0.1, -0.2, 0.5))
+    info = odom_info(message, 3.0)
+    assert info.has_tilt == tilt and info.rpy == pytest.approx((0.1, -0.2, 0.5))
 
 
 def test_a_ball_has_a_height_and_turns_as_it_rolls():

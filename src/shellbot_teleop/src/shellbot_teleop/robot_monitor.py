@@ -44,7 +44,7 @@ class OdomInfo:
     rpy: Tuple[float, float, float]
     velocity: Tuple[float, float, float]
     arrived: float
-    has_tilt: bool = False  #: Whether roll and pitch are known: odometry moves on the ground plane and has none
+    has_tilt: bool = False  #: Whether roll and pitch are known: base_footprint (REP 120) has none
 
     @property
     def finite(self) -> bool:

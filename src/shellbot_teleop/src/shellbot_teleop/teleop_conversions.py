@@ -122,6 +122,7 @@ def odom_info(message: Odometry, now: float) -> OdomInfo:
         rpy_from_quaternion(orientation.x, orientation.y, orientation.z, orientation.w),
         (twist.linear.x, twist.linear.y, twist.angular.z),
         now,
+        has_tilt=message.child_frame_id not in ("", "base_footprint"),
     )
 
 
