@@ -162,3 +162,30 @@ def test_a_reset_of_the_time_starts_from_where_the_arm_is():
     run(motion, 3.0)
     here = [0.1, -0.2, 0.3, 0.05]
     np.testing.assert_allclose(motion.step(0.0, here, np.zeros(4)), here, atol=1e-12)
+
+
+@pytest.mark.parametrize("interface", ["position", "effort"])
+def test_after_an_emergency_stop_it_goes_slowly_from_where_it_was_held(interface):
+    motion = make(amplitude=0.0, law="computed_torque", interface=interface)
+    held, still = np.array([-0.4, -0.3, 0.1, -0.8]), np.zeros(4)
+    motion.step(0.0, np.zeros(4), still)
+    motion.stopped = True
+    for tick in range(1, 300):
+        motion.step(0.01 * tick, held, still)
+        if tick == 100:
+            assert motion.aim(LEANING) == ""
+    holds = motion.step(3.0, held, still)
+    motion.stopped = False
+    simulator = Simulator(URDF, PROFILE)
+    simulator.reset(held)
+    places, waiting = [], [holds]
+    for tick in range(1, 600):
+        state = simulator.state()
+        waiting.append(motion.step(3.0 + 0.01 * tick, state.q, state.dq))
+        np.testing.assert_allclose(waiting[-1], holds, atol=0.2 if tick < 3 else 9.0)
+        give = simulator.command if interface == "position" else simulator.command_torque
+        give(waiting.pop(0))  # a tick later, as on the wire
+        simulator.step_tick()
+        places.append(state.q)
+    assert np.abs(np.diff(places, axis=0)).max() < 0.03, "a third of the joints' speed"
+    np.testing.assert_allclose(places[-1], list(LEANING.values()), atol=0.02)

@@ -285,3 +285,38 @@ def test_torques_end_with_an_emergency_stop_and_with_silence():
     (held,) = (output.command for output in outputs if output.command is not None)
     assert held.torque is None and held.holding and held.stamp_ns is None
     np.testing.assert_allclose(held.position, REST)
+
+
+def test_an_emergency_stop_ends_torques_whose_publisher_is_silent():
+    core = ConnectorCore(LIMITS)
+    core.on_joint_states(100 * TICK, NAMES, REST)
+    assert core.end_torque() is None, "positions hold by themselves"
+    core.on_joint_targets(100 * TICK, NAMES, [], LIMITS.effort)
+    core.stop("test")
+    held = core.end_torque()
+    assert held.torque is None and held.holding and held.stamp_ns is None
+    np.testing.assert_allclose(held.position, REST)
+    assert core.end_torque() is None
+    assert core.rearm() == (True, "armed again: torques act at once, as they are sent")
+    core.on_joint_targets(100 * TICK, NAMES, REST)
+    core.stop("test")
+    assert "slowly at first" in core.rearm()[1]
+
+
+@pytest.mark.parametrize("ahead, words", [(1000.0, "stamped 1000.00 s ahead"), (-1.0, "1.00 s old on arrival")])
+@pytest.mark.parametrize("position, effort", [([], LIMITS.effort), (REST + 0.1, ())], ids=["torques", "positions"])
+def test_targets_of_another_time_hold_and_the_hold_reaches_the_simulator(position, effort, ahead, words):
+    core = ConnectorCore(LIMITS)
+    core.on_joint_states(200 * TICK, NAMES, REST)
+    if ahead > 0.0:
+        core.on_joint_targets(200 * TICK, NAMES, position, effort)
+    stamp_ns = 200 * TICK + round(1e9 * ahead)
+    output = core.on_joint_targets(stamp_ns, NAMES, position, effort)
+    assert output.command.holding and output.command.torque is None
+    assert output.command.stamp_ns == (None if ahead > 0.0 else stamp_ns), "it drops what lies ahead of its clock"
+    assert words in output.notices[-1].text and core.holding
+    # the clock did not go back: what comes in time is followed
+    core.on_joint_states(201 * TICK, NAMES, REST)
+    if ahead > 0.0:
+        output = core.on_joint_targets(201 * TICK, NAMES, position, effort)
+        assert not output.command.holding and "reset" not in keys(output)

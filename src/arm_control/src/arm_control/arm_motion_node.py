@@ -10,6 +10,7 @@ import numpy as np
 import rospy
 from dynamic_reconfigure.server import Server
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
 
 from arm_control.motion import ArmMotion, MotionPage, motion_page
 from robot_mechanics.dynamics import DynamicModel
@@ -31,6 +32,7 @@ class ArmMotionNode:
             rospy.set_param(f"~{name}", value)
         self._page = Server(motion_page(motion.page), self._on_page)
         self._subscribers = [
+            rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
             rospy.Subscriber("arm_target", JointState, self._on_target, queue_size=1),
             rospy.Subscriber("joint_states", JointState, self._on_joints, queue_size=1, tcp_nodelay=True),
         ]
@@ -43,8 +45,15 @@ class ArmMotionNode:
             page.update(vars(self._motion.page))
         return page
 
+    def _on_stopped(self, message: Bool) -> None:
+        self._motion.stopped = message.data
+
     def _on_target(self, message: JointState) -> None:
-        refusal = self._motion.aim(dict(zip(message.name, message.position)))
+        target = dict(zip(message.name, message.position))
+        if len(target) == len(message.name) == len(message.position) > 0:
+            refusal = self._motion.aim(target)
+        else:
+            refusal = f"{len(message.name)} names, {len(message.position)} positions; give each joint once, in rad"
         if refusal:
             self._log(Notice("target", Level.WARN, f"target refused: {refusal}"))
 

@@ -89,6 +89,13 @@ class ArmMotion:
         On a fixed base.
     stiffness : (n,) sequence of float
         Of the servos, N m/rad.
+
+    Attributes
+    ----------
+    page : MotionPage
+        May be replaced at any time.
+    stopped : bool
+        Whether an emergency stop holds the joints; afterwards the arm moves from there to its target.
     """
 
     def __init__(self, model: DynamicModel, stiffness: Sequence[float]) -> None:
@@ -96,6 +103,7 @@ class ArmMotion:
         if self._stiffness.shape != (model.n,) or not (self._stiffness > 0.0).all():
             raise SettingsError(f"stiffness is {self._stiffness.tolist()}; expected {model.n} numbers above 0 N m/rad")
         self.page = MotionPage()
+        self.stopped = False
         self._waves = [np.resize(values, model.n) for values in (_SIZE, _MULTIPLE, _PHASE)]
         self._move: Optional[Tuple[float, BPoly, float]] = None
         self._stamp: Optional[float] = None
@@ -131,6 +139,10 @@ class ArmMotion:
         if self._stamp is None or classify_stamp(self._stamp, t) is Stamp.RESET:
             self._target = np.clip(q, self._model.tree.lower, self._model.tree.upper)
             self._stamp, self._move, self._amplitude = t, None, 0.0
+        if self.stopped:
+            goal, self._target = self._target, np.clip(q, self._model.tree.lower, self._model.tree.upper)
+            self._move, self._amplitude = None, 0.0
+            self._begin(goal, t)
         dt = max(0.0, min(t - self._stamp, 0.05))
         self._stamp = max(t, self._stamp)
         rate = 2.0 * math.pi / self.page.period

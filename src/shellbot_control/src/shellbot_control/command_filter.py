@@ -149,10 +149,7 @@ class CommandFilter:
         requested = self._validate(names, position, notices)
         if requested is not None:
             self._requested = read_only(requested)
-            self._watchdog.feed(stamp)
-            if self._watchdog.expired(now):
-                self._enter_hold(f"joint_targets are {now - stamp:.2f} s old on arrival; holding the last command")
-                notices.append(Notice("stale", Level.WARN, self._hold_cause))
+            if self._is_untimely(stamp, now, "holding the last command", notices):
                 requested = None
         if requested is None or self.stopped:
             return FilteredCommand(stamp, self._limiter.hold(self._measured), holding=True), tuple(notices)
@@ -178,7 +175,8 @@ class CommandFilter:
         if self._measured is None:
             return None, (Notice("unmeasured", Level.WARN, "joint_targets come, but joint_states do not: waiting"),)
         self._time_step(stamp)
-        limit, notices = self._limits.effort, []
+        limit = self._limits.effort
+        notices: List[Notice] = []
         try:
             torque = self._order.pick(names, effort)
         except TargetsError as error:
@@ -186,7 +184,7 @@ class CommandFilter:
             notices.append(Notice("invalid", Level.ERROR, self._hold_cause))
         else:
             self._requested, self._hold_cause, self._stale = self._measured, "", False
-            self._watchdog.feed(stamp)
+            self._is_untimely(stamp, now, "holding the joints where they are", notices)
             worst = int((np.abs(torque) - limit).argmax())
             if abs(torque[worst]) > limit[worst]:
                 value = f"{self._limits.names[worst]}: {torque[worst]:.3f} N m, at most {limit[worst]:.3f}"
@@ -250,6 +248,17 @@ class CommandFilter:
             self._limiter.resume()
             return GAP
         return dt
+
+    def _is_untimely(self, stamp: float, now: float, consequence: str, notices: List[Notice]) -> bool:
+        """Feed the watchdog with valid targets; hold if they are too old or lie ahead of the present time."""
+        self._watchdog.feed(min(stamp, now))
+        age = now - stamp
+        if abs(age) <= self._watchdog.timeout:
+            return False
+        where = f"{age:.2f} s old on arrival" if age > 0.0 else f"stamped {-age:.2f} s ahead of joint_states"
+        self._enter_hold(f"joint_targets are {where}; {consequence}. Give them the stamp of joint_states, or none")
+        notices.append(Notice("stale", Level.WARN, self._hold_cause))
+        return True
 
     def _validate(self, names: Sequence[str], position: Positions, notices: List[Notice]) -> Optional[Array]:
         """Return the targets in the driven order and within the limits, or None and the reason."""

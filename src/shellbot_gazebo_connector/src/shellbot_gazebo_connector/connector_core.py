@@ -77,6 +77,7 @@ class ConnectorCore:
         self._measured: Optional[Array] = None
         self._pending: Optional[_Targets] = None
         self._gives_torque = False
+        self._takes_torque = False  # the last targets were torques, whether they were given or not
 
     @property
     def stopped(self) -> bool:
@@ -139,10 +140,16 @@ class ConnectorCore:
             command = self._apply(pending, notices)
         stale = self._filter.check(stamp_ns / NS_PER_S)
         notices.extend(stale)
-        if stale and self._gives_torque:
-            # positions hold by themselves, the last torques would go on
-            self._gives_torque, command = False, Command(self._measured, None, True)
+        if stale:
+            command = self.end_torque() or command
         return Output(command, self._status_if_due(stamp_ns), tuple(notices))
+
+    def end_torque(self) -> Optional[Command]:
+        """Return a hold of the joints where they are if they give torques, which would go on; positions hold alone."""
+        if not self._gives_torque or self._measured is None:
+            return None
+        self._gives_torque = False
+        return Command(self._measured, None, True)
 
     def set_stiffness(self, stiffness: Array) -> None:
         """Take the stiffness of the controllers (n,), N m/rad, by which torques become angles; see `EffortOffset`."""
@@ -175,7 +182,8 @@ class ConnectorCore:
                 return Output(notices=(Notice("left over", Level.INFO, text),))
             if self._targets_ns is not None and _classify(self._targets_ns, stamp_ns) is Stamp.RESET:
                 notices.append(self._reset(self._targets_ns, stamp_ns))
-            self._targets_ns = max(stamp_ns, self._targets_ns or 0)
+            if not self._lies_ahead(stamp_ns):
+                self._targets_ns = max(stamp_ns, self._targets_ns or 0)
         targets = _Targets(stamp_ns, names, position, effort)
         if self._measured is None:
             # Answered as soon as the joints are measured. One message may well overtake its joint states.
@@ -187,7 +195,10 @@ class ConnectorCore:
         return Output(self._apply(targets, notices), None, tuple(notices))
 
     def stop(self, cause: str) -> str:
-        """Hold the last command until :meth:`rearm`; ``cause`` says who asked. Returns what to answer."""
+        """Hold the last command until :meth:`rearm`; ``cause`` says who asked. Returns what to answer.
+
+        Torques need `end_torque`, too.
+        """
         if self._filter.stop(cause):
             return f"stopped: {self._filter.text}"
         return f"was stopped before: {self._filter.text}"
@@ -195,6 +206,8 @@ class ConnectorCore:
     def rearm(self) -> Tuple[bool, str]:
         """End the emergency stop. Returns whether there was one, and what to answer."""
         if self._filter.rearm():
+            if self._takes_torque:
+                return True, "armed again: torques act at once, as they are sent"
             return True, "armed again: the joints go to their targets, slowly at first"
         return False, "not stopped: there is nothing to rearm"
 
@@ -229,13 +242,18 @@ class ConnectorCore:
             return False
         return max(self._states_ns + GAP * NS_PER_S, newest - IN_FLIGHT_NS) < stamp_ns <= newest
 
+    def _lies_ahead(self, stamp_ns: int) -> bool:
+        """Return whether a stamp is of another clock; a message may well overtake its joint states by a few ticks."""
+        return self._states_ns is not None and stamp_ns - self._states_ns > self._parameters.target_timeout * NS_PER_S
+
     def _apply(self, targets: _Targets, notices: List[Notice]) -> Optional[Command]:
         now_ns = targets.stamp_ns if self._states_ns is None else self._states_ns
         # Tick 0 of a simulation is stamped 0 by right; later on a 0 means "no stamp", from a command typed by hand.
         has_stamp = targets.stamp_ns != 0 or now_ns == 0
         stamp_ns = targets.stamp_ns if has_stamp else now_ns
         stamp, now = stamp_ns / NS_PER_S, now_ns / NS_PER_S
-        if len(targets.effort) and not len(targets.position):
+        self._takes_torque = bool(len(targets.effort) and not len(targets.position))
+        if self._takes_torque:
             filtered, limited = self._filter.apply_torques(stamp, targets.names, targets.effort, now)
         else:
             filtered, limited = self._filter.apply(stamp, targets.names, targets.position, now, targets.effort)
@@ -243,7 +261,9 @@ class ConnectorCore:
         if filtered is None:
             return None
         self._gives_torque = filtered.torque is not None
-        return Command(filtered.position, stamp_ns if has_stamp else None, filtered.holding, filtered.torque)
+        # a simulator drops what is stamped ahead of its clock, and a hold must reach it
+        answers = has_stamp and not self._lies_ahead(stamp_ns)
+        return Command(filtered.position, stamp_ns if answers else None, filtered.holding, filtered.torque)
 
     def _status_if_due(self, now_ns: int) -> Optional[ArrivalStatus]:
         if self._status_ns is not None and now_ns - self._status_ns < self._status_period_ns:

@@ -105,6 +105,7 @@ class GazeboConnectorNode:
     def _stop(self, cause: str) -> Tuple[bool, str]:
         with self._lock:
             text = self._core.stop(cause)
+            self._do(Output(self._core.end_torque()), rospy.Time())
             self._stop_interface.show(self._core.stopped)
             self._stop_interface.keep(self._stop_interface.cause or cause)
         rospy.logwarn("gazebo_connector: %s", text)

@@ -28,6 +28,7 @@ from .viewer import Viewer, opens_viewer
 from .world_services_node import Request, WorldServices
 
 _IDLE = 0.05  # s of wall time between looks at the requests while paused
+_TORQUE_TICKS = 60  # a torque acts no longer without a newer command; the connector, which knows more, holds before
 
 
 class PhysicsLoop:
@@ -52,6 +53,7 @@ class PhysicsLoop:
         self._paused = parameters.paused
         self._published_tick: Optional[int] = None  # the tick whose command is awaited
         self._waited_since: Optional[float] = None
+        self._torque_ends: Optional[int] = None  # the tick at which the torques in force are too old
         self._reported = Phase.HOLD
         self._pid = PidServers(
             simulator.profile.controller, {joint: simulator.gains(joint) for joint in simulator.joint_names}
@@ -110,6 +112,9 @@ class PhysicsLoop:
             with _lock(self._viewer):
                 if command is not None:
                     (simulator.command_torque if command.is_torque else simulator.command)(command.values)
+                    self._torque_ends = tick + _TORQUE_TICKS if command.is_torque else None
+                elif self._torque_ends is not None and tick >= self._torque_ends:
+                    self._end_torque()
                 simulator.step_tick()
         except SimulationDivergedError as error:
             rospy.logfatal(f"{error}. Paused: call /gazebo/reset_simulation, then /gazebo/unpause_physics")
@@ -118,6 +123,12 @@ class PhysicsLoop:
         self._state = simulator.state()
         self._published_tick = tick
         self._refresh_viewer()
+
+    def _end_torque(self) -> None:
+        self._torque_ends = None
+        self._simulator.hold()
+        text = f"no command for {_TORQUE_TICKS * TICK:g} s after torques: holding the joints where they are"
+        rospy.logwarn(f"simulator: {text}; is the node that sends them running?")
 
     def _command_is_here(self) -> bool:
         """Wait for the command of the state last published; False means: look at the requests, then come again."""
@@ -152,6 +163,7 @@ class PhysicsLoop:
             rospy.loginfo(f"simulator: stamped commands arrive, lock-step from t = {self._state.time:.2f} s")
         elif phase is Phase.FALLBACK:
             self._simulator.hold()
+            self._torque_ends = None
             rospy.logwarn(
                 f"simulator: no command for t = {self._state.time - TICK:.2f} s within "
                 f"{self._parameters.lockstep_timeout:g} s. Holding the last command, at no more than real time, until "
@@ -187,7 +199,7 @@ class PhysicsLoop:
         else:
             self._gate.reset()
             self._state = self._simulator.reset(seed=self._parameters.seed_or_none)
-            self._published_tick = None
+            self._published_tick = self._torque_ends = None
             self._waited_since = None
             self._reported = Phase.HOLD
         if request in (Request.RESET_WORLD, Request.RESET_SIMULATION):
