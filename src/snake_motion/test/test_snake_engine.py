@@ -296,10 +296,16 @@ def test_a_waypoint_steers_until_something_else_does():
         core.command((0.0, 0.3, 0.0))
         output = run(0.1)
     assert output.waypoint is Waypoint.CANCELLED and output.motion.gait == "sideways"
+    assert output.motion.text == "steered, gait sideways"
     core.go_to(run_pose(run(3.0)))
     assert run(3.0).waypoint is Waypoint.REACHED and core.engine.active is None
+    core.engine.request_gait("straight")
+    assert run(2.0).motion.gait == "straight"
+    with pytest.raises(SnakeMotionError, match="goal is"):
+        core.go_to((math.inf, 0.0, 0.0))
+    assert run(1.0).motion.gait == "straight", "what is refused changes nothing"
     core.go_to((2.0, 0.0, 0.0))
-    run(1.0)
+    assert run(3.0).motion.gait in core.drive.families, "in the place of the gait that was requested"
     core.engine.emergency_stop()
     output = run(0.01)
     assert output.waypoint is Waypoint.CANCELLED and "mode stopped; rearm it first" in output.notice

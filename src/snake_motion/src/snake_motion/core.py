@@ -88,6 +88,7 @@ class SnakeCore:
                 f"scripts/snake identify --modules {self._modules}, then start the robot again"
             )
         self._follower = WaypointFollower(goal, self.drive.limits)
+        self.engine.drive(None)  # also a gait that was requested: the follower plans from where the robot lies flat
         self._waypoint = Waypoint.GOING
 
     def _remedy(self) -> str:

@@ -132,8 +132,11 @@ class SnakeEngine:
 
     def drive(self, target: Optional[Target]) -> None:
         """Take a gait that is steered from outside; None: stop flat."""
-        if self._mode == "go":
-            self._target = target
+        if self._mode != "go":
+            return
+        if (target and target.name) != (self._target and self._target.name):
+            self._text = "flat" if target is None else f"steered, gait {target.name}"
+        self._target = target
 
     def request_mode(self, name: str) -> Tuple[bool, str]:
         """Request a mode; returns whether it is accepted, and a sentence."""
