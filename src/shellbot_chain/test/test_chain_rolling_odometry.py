@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy.spatial.transform import Rotation
 
 from shellbot_chain.chain import Chain
@@ -88,3 +89,20 @@ def test_the_variance_of_rolling_is_as_large_as_the_error():
         normalised.append(error @ error / (chain.estimate.position_variance - begun.position_variance))
     assert 0.3 < np.mean(normalised) < 4.0, normalised  # 2 for two axes, and 1.2 in the mean of 40 seeds
     assert max(normalised) < 20.0, normalised
+
+
+def test_odom_follows_a_ball_that_rolls_on_after_an_emergency_stop():
+    chain = Chain(seed=5, friction=0.8, start_mode="shell", record=False)
+    chain.reset(seed=5, pose="closed")
+    watch = Watch(chain)
+    for _ in range(350):
+        chain.command_twist((0.8, 0.0, 0.0))
+        watch.tick()
+    before, estimate = chain.state.p_world_base[:2], chain.estimate
+    chain.manager.emergency_stop()
+    for _ in range(200):
+        watch.tick()
+    rolled = np.linalg.norm(chain.state.p_world_base[:2] - before)
+    seen = np.hypot(chain.estimate.x - estimate.x, chain.estimate.y - estimate.y)
+    assert rolled > 0.3, "it is not braked"
+    assert seen == pytest.approx(rolled, rel=0.1)

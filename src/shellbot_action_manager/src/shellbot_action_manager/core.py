@@ -381,7 +381,9 @@ class ActionManagerCore:
             return
         motion = behaviour.step(dt, self._obeyed(t, commands), state)
         self._motion, self._notice = motion, self._notice or motion.notice
-        self._limits, self._contact_model = behaviour.limits, behaviour.contact_model
+        self._limits = behaviour.limits
+        if machine.mode != STOPPED:  # what is stopped touches the ground as before: a ball rolls on
+            self._contact_model = behaviour.contact_model
         if motion.done and machine.step is not None:
             machine.finish_step()
             self._running = None
@@ -391,7 +393,7 @@ class ActionManagerCore:
         mode = "" if self._running is None else self._running.abort(reason)
         self._running = None
         if self._motion is not None:
-            self._motion = Motion(held(self._motion.limbs), self._motion.planted)
+            self._motion = Motion(held(self._motion.limbs), self._motion.planted, heading=self._motion.heading)
         return mode
 
     def _obeyed(self, t: float, commands: OperatorCommands) -> Commands:

@@ -25,4 +25,4 @@ class Hold(BehaviourBase):
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the present command as joints."""
-        return Motion(held(state.commanded.limbs), state.commanded.planted)
+        return Motion(held(state.commanded.limbs), state.commanded.planted, heading=state.commanded.heading)
