@@ -151,3 +151,35 @@ def test_it_walks_with_servos_a_third_as_stiff_because_the_engine_knows():
         tilt = max(tilt, *np.abs(robot.core.engine.base_pose[3:5]))
     # by the stiffness of the profile it is 0.21 m and 0.08 rad, and soon a fall
     assert robot.state.p_world_base[0] > 0.26 and tilt < 0.05
+
+
+def test_a_node_that_starts_again_in_the_middle_of_a_bow_rises_to_the_stance():
+    robot = Robot(seed=311)
+    while robot.time < 0.5:
+        robot.tick()
+    robot.core.perform("bow")
+    while robot.time < 2.0:
+        robot.tick()
+    bowed = robot.state.q
+    robot.core.reset()
+    robot.tick()
+    assert np.abs(robot.command - bowed).max() < 0.1, "no jump"
+    assert robot.core.status().text == "It goes to the pose stand."
+    while robot.time < 7.0:
+        robot.tick()
+    assert robot.core.status().text == "It stands and obeys cmd_vel." and not robot.core.has_fallen
+
+
+@pytest.mark.parametrize("wrong", [np.inf, -np.inf, np.nan])
+def test_a_twist_that_is_not_finite_moves_nothing(wrong):
+    robot = Robot(seed=312)
+    while robot.time < 0.5:
+        robot.tick()
+    robot.core.take_pose("crouch")
+    while robot.time < 2.5:
+        robot.tick()
+    before = robot.core.status()
+    robot.core.command_twist([wrong, 0.1, 0.0])
+    for _ in range(50):
+        robot.tick()
+    assert robot.core.status() == before and "pose crouch" in before.text

@@ -91,7 +91,8 @@ def test_names_and_speeds_that_cannot_be_are_refused_in_words(performer):
     [
         ("wave: {text: t, mirror: bow}", "own.yaml: wave: wave is the name of one of its motions already; give"),
         ("get_up: {text: t, mirror: bow}", "get_up is the name of one of its motions already"),
-        ("crouch: {text: t, mirror: bow}", "crouch is the name of a pose of the robot already"),
+        ("crouch: {text: t, mirror: bow}", "crouch is the name of a pose or mode of the robot already"),
+        ("recover: {text: t, mirror: bow}", "recover is the name of a pose or mode of the robot already"),
         ("my motion: {text: t, mirror: bow}", "my motion is no name of letters, digits and _"),
         ("a: {text: t, mirror: bow, then: sit}", "own.yaml: a: then is 'sit'; .* stand, hold"),
         (

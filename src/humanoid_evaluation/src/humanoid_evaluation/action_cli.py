@@ -23,7 +23,7 @@ from humanoid_motion.parameters import WalkError
 from humanoid_motion.performer import SUCCEEDED
 from shellbot_common import SettingsError
 from shellbot_common.rotations import rpy_from_quaternion
-from shellbot_evaluation.console import run_tool, say
+from shellbot_evaluation.console import run_tool, say, seed_of
 from shellbot_evaluation.joint_tables import read_joints
 from shellbot_evaluation.tables import markdown_table
 from shellbot_simulator.core.config import load_config
@@ -49,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
     check = commands.add_parser("check", parents=[own], help="play motions in the simulator: does it stay on its feet?")
     check.add_argument("motion", nargs="*", help="names; all by default")
     check.add_argument("--friction", type=float, nargs="+", default=[0.6, 0.8, 1.0], help="(default 0.6 0.8 1.0)")
-    check.add_argument("--seed", type=int, default=0, help="of start and noise (default 0)")
+    check.add_argument("--seed", type=seed_of, default=0, help="of start and noise (default 0)")
     commands.add_parser("run", help="on the running robot, as scripts/action run", add_help=False)
     record = commands.add_parser("record", help="make a motion of recorded joint_states")
     record.add_argument("motion", help="its name")

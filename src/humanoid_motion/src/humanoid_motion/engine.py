@@ -119,7 +119,10 @@ class WalkingEngine:
     def _set_goal(self, goal: np.ndarray, most: Sequence[float]) -> None:
         speeds = np.asarray(most, dtype=float)
         if not (np.isfinite(goal).all() and np.isfinite(speeds).all() and np.all(speeds > 0.0)):
-            raise WalkError(f"goal {goal.tolist()} at most {speeds.tolist()}: give finite numbers, and speeds above 0")
+            raise WalkError(
+                f"goal {goal.tolist()} (m, m, rad) with speeds up to {speeds.tolist()}: give finite numbers, and speeds"
+                " above 0"
+            )
         self._stepping.go(goal, self._planner.limited(speeds))
 
     @property

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from typing import Mapping, Sequence, Tuple
@@ -45,7 +46,8 @@ class FittedMotion:
 
     def lines(self, name: str, text: str) -> str:
         """Return it as YAML."""
-        rows = [f"{name}:", f"  text: {text!r}"] + ([f"  then: {HOLD}"] if self.then == HOLD else []) + ["  frames:"]
+        then = [f"  then: {HOLD}"] if self.then == HOLD else []
+        rows = [f"{name}:", f"  text: {json.dumps(text)}", *then, "  frames:"]
         for time, angles in zip(self.times, self.frames_deg):
             joints = ", ".join(f"{joint}: {angle:.1f}" for joint, angle in zip(self.joints, angles + 0.0))
             rows.append(f"    - {{time: {time:.3f}, joints_deg: {{{joints}}}}}")

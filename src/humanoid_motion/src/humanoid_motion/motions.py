@@ -18,6 +18,7 @@ from robot_mechanics.models.urdf import load_urdf
 from robot_mechanics.trajectories import Keyframes, Limits
 from shellbot_common import RobotProfile, Settings, choice, number, package_file, read_yaml
 
+MODES = ("stand", "recover")  # requests that no motion may hide
 STAND, HOLD = "stand", "hold"  # what a motion that was performed on request ends with: its stance, or its last frame
 
 _SPEED = 0.98  # of a joint's speed limit, since `stretch` looks at samples
@@ -130,8 +131,8 @@ class MotionReader:
         found: Dict[str, KeyMotion] = {}
         for key, values in read_yaml(path, WalkError).items():
             name, prefix = str(key), f"{path}: {key}: "
-            if not name.isidentifier() or name in before or name in self._poses:
-                taken = "a pose of the robot" if name in self._poses else "one of its motions"
+            if not name.isidentifier() or name in {*before, *self._poses, *MODES}:
+                taken = "one of its motions" if name in before else "a pose or mode of the robot"
                 reason = (
                     f"is the name of {taken} already" if name.isidentifier() else "is no name of letters, digits and _"
                 )

@@ -15,7 +15,7 @@ from humanoid_motion.fall import FallParameters
 from humanoid_motion.fall_manager import FallManager
 from humanoid_motion.interface import Feedback
 from humanoid_motion.joint_motion import JointMotion, joint_ranges
-from humanoid_motion.motions import MotionReader, load_motions
+from humanoid_motion.motions import MODES, MotionReader, load_motions
 from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.performer import ABORTED, CANCELLED, GET_UP, Performer
 from shellbot_common import TICK, RobotProfile, package_file
@@ -25,6 +25,7 @@ _FADE, _FADE_FROM_STEP = 0.5, 1.0
 _WARM_UP = 80  # ticks: some steps
 _POSE_SPEED = 0.3  # fraction of the maximum speed
 _STOPPED = "Emergency stop: the joints are held where they are; rearm it (button or service rearm) to go on."
+_ELSEWHERE = 0.2  # rad of a joint from the stance at the start, from where the engine cannot begin
 _BEHIND = 0.03  # rad beyond the angle at which a servo has its full effort: it cannot bring the joint there
 
 
@@ -124,7 +125,7 @@ class HumanoidCore:
         if self._is_stopped:
             return
         self.engine.command_twist(twist)
-        moves = bool(np.any(np.nan_to_num(np.asarray(twist))))
+        moves = bool(np.isfinite(twist).all() and np.any(twist))
         if moves and self._mode == "motion":
             self.performer.cancel("cmd_vel came")
         elif moves and self._mode == "pose" and self._pose != self._standing:
@@ -245,6 +246,9 @@ class HumanoidCore:
             self.falls.get_up()
             return self.falls.text
         name = self._standing if mode == "stand" else mode
+        if name not in self._poses:
+            names = dict.fromkeys([*MODES, *self._poses])
+            raise WalkError(f"there is no mode or pose '{name}'; there are {', '.join(names)}")
         duration = self.take_pose(name)
         return f"takes the pose {name} in {duration:.1f} s" if duration else "it stands"
 
@@ -295,6 +299,8 @@ class HumanoidCore:
         feedback.check(len(self._profile.joint_names))
         if self.falls.observe(feedback):
             self._mode = "fall"
+        elif self._command is None and np.abs(feedback.q - self._poses[self._standing]).max() > _ELSEWHERE:
+            self._begin_from(feedback.q)
         if self._mode == "fall":
             command = self._fallen(feedback)
         elif self._is_stopped:
@@ -312,6 +318,12 @@ class HumanoidCore:
         if self.performer.is_active:
             self._follow_action()
         return command
+
+    def _begin_from(self, q: np.ndarray) -> None:
+        """Go slowly to the stance from where something else, such as this node before it was restarted, left it."""
+        self._command = q
+        self._hold()
+        self._move(self._angles(self._standing), _POSE_SPEED)
 
     def _follow_action(self) -> None:
         """End the action where what it leads to is reached, or something else has begun; lead a motion to its end."""

@@ -140,7 +140,7 @@ class WalkNode:
                 duration = self._core.move_joints(convert.targets_of(request), request.speed)
         except WalkError as error:
             return MoveJointsResponse(False, str(error), 0.0)
-        return MoveJointsResponse(True, f"{len(request.name)} joint(s) are there in {duration:.2f} s", duration)
+        return MoveJointsResponse(True, f"{len(request.name)} joint(s) will be there in {duration:.2f} s", duration)
 
     def _on_request(self, request: RequestModeRequest) -> RequestModeResponse:
         reason, accepted = self._operator.refusal(request), False
@@ -206,7 +206,8 @@ class WalkNode:
 
 def main() -> None:
     """Run the node."""
-    init_node("walk")
+    # Time comes with the measurements; actionlib's timer does not survive a simulated clock that goes back.
+    init_node("walk", disable_rostime=True)
     try:
         profile = RobotProfile.from_text(rospy.get_param(PARAMETER, ""))
         parameters = WalkParameters.load(rospy.get_param("~config"))
