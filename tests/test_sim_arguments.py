@@ -56,6 +56,13 @@ def test_wrong_arguments(argument, words):
     assert words in sim_arguments.sim_complaint(["rtf:=1", argument])
 
 
+def test_a_law_that_needs_the_servos_is_refused_without_them():
+    arm = ["robot:=arm", "interface:=effort"]
+    words = "law:=servo cannot be had with interface:=effort; by effort choose open_loop"
+    assert words in sim_arguments.sim_complaint([*arm, "law:=servo"])
+    assert sim_arguments.sim_complaint(["law:=pd_outside", *arm]) == "" == sim_arguments.sim_complaint(arm)
+
+
 def test_motions_of_the_users_are_read_before_anything_starts(tmp_path):
     file = tmp_path / "mine.yaml"
     given = ["robot:=humanoid", f"motions_file:={file}"]
@@ -100,7 +107,10 @@ def test_a_file_of_the_user_is_there(argument, words):
 
 @pytest.mark.parametrize("launch", [*map(sim_arguments.sim_launch, sim_arguments.robots()), sim_arguments.ONBOARD])
 def test_only_arguments_that_exist_have_rules(launch):
-    assert set(sim_arguments.rules(launch)) <= set(sim_arguments.known_names(launch))
+    table, names = sim_arguments.rules(launch), set(sim_arguments.known_names(launch))
+    pairs = [argument.partition(":=") for *pair, _ in table.pop("not_together", []) for argument in pair]
+    assert {*table, *(name for name, _, _ in pairs)} <= names
+    assert all(value in table[name] for name, _, value in pairs)
 
 
 @pytest.mark.parametrize("robot", sim_arguments.robots())

@@ -65,7 +65,8 @@ def known_names(launch: Path) -> List[str]:
 def rules(launch: Path, given: Optional[Mapping[str, str]] = None) -> Dict[str, Any]:
     """Return what the arguments of a launch file may be: choices, a range or a path, these with a hint.
 
-    Choices may be the keys of a file of the workspace (`keys_of`), or of that in the argument which `or_of` names.
+    The row `not_together` is a list of pairs of NAME:=VALUE with what to do instead. Choices may
+    be the keys of a file of the workspace (`keys_of`), or of that in the argument which `or_of` names.
     """
     table: Dict[str, Any] = _load(launch.with_suffix(".yaml"))
     for name, rule in list(table.items()):
@@ -167,6 +168,7 @@ def complaint(arguments: Sequence[str], launch: Path) -> str:
     """Return what is wrong with the first wrong argument of a launch file, in words; empty when all are right."""
     given = {name: value for name, sign, value in (argument.partition(":=") for argument in arguments) if sign}
     names, table = known_names(launch), rules(launch, given)
+    pairs = table.pop("not_together", [])
     script = f"scripts/{launch.stem}"
     option = False
     for argument in arguments:
@@ -186,6 +188,9 @@ def complaint(arguments: Sequence[str], launch: Path) -> str:
             wrong = _wrong_value(name, value, table[name])
             if wrong:
                 return wrong
+    for first, second, hint in pairs:
+        if {first, second} <= {f"{name}:={value}" for name, value in given.items()}:
+            return f"{first} cannot be had with {second}; {hint}"
     for name, rule in table.items():
         if name in given and "file" in rule:
             wrong = _wrong_file(rule["file"], given[name], given, launch)

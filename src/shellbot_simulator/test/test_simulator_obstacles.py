@@ -90,7 +90,7 @@ def test_bullet_goes_on_where_it_was() -> None:
     hexapod = Simulator(expand("simulation"), robot_profile("simulation"), config)
     far = Obstacle("far", "box", (0.2, 0.2, 0.2), (20.0, 0.0, 0.1), mass=1.0)
     alone, beside = motion(hexapod, None), motion(hexapod, far)
-    # joint angles; some processors round differently beside a second body, and a contact that comes or goes makes it more
+    # joint angles; some processors round differently beside a second body, and a contact that comes or goes adds to it
     np.testing.assert_allclose(beside[:33, :37], alone[:33, :37], atol=1e-9)
     np.testing.assert_allclose(beside[:, :37], alone[:, :37], atol=1e-3)
 

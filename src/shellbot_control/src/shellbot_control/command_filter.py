@@ -187,7 +187,7 @@ class CommandFilter:
             self._is_untimely(stamp, now, "holding the joints where they are", notices)
             worst = int((np.abs(torque) - limit).argmax())
             if abs(torque[worst]) > limit[worst]:
-                value = f"{self._limits.names[worst]}: {torque[worst]:.3f} N m, at most {limit[worst]:.3f}"
+                value = f"{self._limits.names[worst]}: {torque[worst]:.4g} N m, at most {limit[worst]:.4g}"
                 notices.append(Notice("clamped", Level.WARN, f"efforts beyond the limits were clamped; worst {value}"))
         if self.text:
             return FilteredCommand(stamp, self._limiter.hold(self._measured), holding=True), tuple(notices)
@@ -203,7 +203,7 @@ class CommandFilter:
         # Said without the age, which the status carries: this sentence stands until targets come again.
         self._enter_hold(
             f"no valid joint_targets for {self._watchdog.timeout:g} s: holding the last command; "
-            "check the nodes kinematics and action_manager"
+            "check who publishes them (rostopic info joint_targets)"
         )
         return (Notice("watchdog", Level.WARN, self._hold_cause),)
 

@@ -70,7 +70,7 @@ class JointOrder:
         names = tuple(names)
         if len(values) != len(names):
             raise TargetsError(
-                f"{len(names)} names but {len(values)} positions; publish one position per name "
+                f"{len(names)} names but {len(values)} values; publish one value per name "
                 f"for the {len(self._names)} driven joints"
             )
         if self._seen != (names, allow_extra):

@@ -16,7 +16,7 @@ from shellbot_client.link import ActionProgress
 
 from . import action_record, preview_cli, transform_gate
 from .action_check import COLUMNS, check_action
-from .console import Progress, run_tool, say
+from .console import Progress, run_tool, say, seed_of
 from .errors import EvaluationError
 from .tables import markdown_table
 
@@ -26,7 +26,8 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="scripts/action",
         description="Actions of the library: motions by name, docs/actions.md.",
-        epilog="examples: scripts/action check wave leg=3 | scripts/action preview bow | scripts/action run dance",
+        epilog="examples: scripts/action check wave leg=3 | scripts/action preview bow | scripts/action run dance | "
+        "of the humanoid: scripts/action humanoid --help",
     )
     commands = p.add_subparsers(dest="command", required=True, metavar="list|check|preview|run|record")
     for name, text in (
@@ -40,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
         if name == "check":
             command.add_argument("action", nargs="?", help="its name; all by default")
             preview_cli.add_parameters(command)
-            command.add_argument("--seed", type=int, default=0, help="of the simulator (default 0)")
+            command.add_argument("--seed", type=seed_of, default=0, help="of the simulator (default 0)")
             command.add_argument("--variant", default="simulation", help="simulation (default) or walker")
     preview_cli.add_command(commands)
     text = "perform an action on the running robot; Ctrl-C takes it back to rest"

@@ -70,6 +70,13 @@ def add_out(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def seed_of(text: str) -> int:
+    """Return one seed; for argparse, which names the option of a wrong one."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no seed; give a whole number from 0 on")
+    return int(text)
+
+
 def seeds_of(text: str) -> range:
     """Return the seeds that ``N`` (0 to N - 1) or ``A:B`` (A to B - 1) stands for.
 

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional
 
 from shellbot_simulator.core.config import ENGINES
 
-from .console import run_tool, say
+from .console import run_tool, say, seed_of
 from .engines_experiment import SERVOS, rows, walk, walk_rows
 from .reports import machine, write_json
 from .tables import markdown_table, write_between_markers
@@ -34,7 +34,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     )
     p.add_argument("--simulator", nargs="+", choices=ENGINES, default=list(ENGINES), help="engines (default: all)")
     p.add_argument("--servos", action="store_true", help="compare instead what real servos add, in one engine")
-    p.add_argument("--seed", type=int, help="of start and sensor noise of the walk (default: none of both)")
+    p.add_argument("--seed", type=seed_of, help="of start and sensor noise of the walk (default: none of both)")
     p.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
     p.add_argument(
         "--write",

@@ -56,7 +56,7 @@ PROGRAMS = {
     "onboard": ("onboard_cli", "main"),
 }
 """Experiments with options of their own: module and function."""
-_OF_THE_SCRIPT = ("bus-faults", "same")  # which it starts without coming here
+_OF_THE_SCRIPT = ("bus-faults", "same", "humanoid", "snake")  # which it starts without coming here
 IN_ALL = ("transform", "roll", "course")
 
 
@@ -66,7 +66,8 @@ def parser() -> argparse.ArgumentParser:
         prog="scripts/experiment",
         description="Walking experiments with the whole chain in one process: no ROS master, faster than real time."
         " Runs end on the robot's own odometry; ground truth only scores them.",
-        epilog="example: scripts/experiment walk --seeds 5 --friction 0.7 1.0 --out results/walk",
+        epilog="example: scripts/experiment walk --seeds 5 --friction 0.7 1.0 --out results/walk. Of other robots, and "
+        "of the one that runs: scripts/experiment humanoid|snake|same --help",
     )
     p.add_argument(
         "experiment",

@@ -17,7 +17,7 @@ from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_chain.errors import DefinitionError
 from shellbot_common import TICK, named_numbers
 
-from .console import Progress, say
+from .console import Progress, say, seed_of
 from .errors import EvaluationError
 from .pictures import contact_sheet, find_ffmpeg, save_gif, save_mp4
 from .plot_canvas import new_figure, shrink
@@ -66,13 +66,15 @@ def add_command(commands: Any) -> None:
         help="where the camera stands: 0 ahead, 90 to the left (default: near the leg that is lifted)",
     )
     command.add_argument("--plots-only", action="store_true", help="no pictures of the robot: where none can be drawn")
-    command.add_argument("--seed", type=int, default=0, help="of the simulator (default 0)")
+    command.add_argument("--seed", type=seed_of, default=0, help="of the simulator (default 0)")
     command.add_argument("--variant", default="simulation", help="simulation (default) or walker")
 
 
 def add_parameters(command: argparse.ArgumentParser) -> None:
     """Add the parameters of an action, which `parameters_of` reads."""
-    command.add_argument("values", nargs="*", metavar="PARAMETER=VALUE", help="those that differ from their defaults")
+    command.add_argument(
+        "values", nargs="*", metavar="PARAMETER=VALUE", default=[], help="those that differ from their defaults"
+    )
 
 
 def parameters_of(arguments: argparse.Namespace) -> Dict[str, float]:

@@ -29,14 +29,16 @@ def announced_actions() -> List[Action]:
     """
     begin_node(_START)
     received: List[ActionDescriptions] = []
-    subscriber = rospy.Subscriber("actions", ActionDescriptions, received.append, queue_size=1)
+    topic = rospy.resolve_name("actions")
+    subscriber = rospy.Subscriber(topic, ActionDescriptions, received.append, queue_size=1)
     end = time.monotonic() + _PATIENCE
     while not received and time.monotonic() < end:
         time.sleep(PERIOD)
     subscriber.unregister()
     if not received:
         raise EvaluationError(
-            f"no robot has announced actions on {subscriber.resolved_name} within {_PATIENCE:g} s; {_START}"
+            f"no robot has announced actions on {topic} within {_PATIENCE:g} s. Of the robots here Shellbot and the "
+            f"humanoid have actions; if none of them runs, {_START}"
         )
     return [
         Action(action.name, action.text, {p.name: _parameter(p) for p in action.parameters}, (), cancel=action.cancel)

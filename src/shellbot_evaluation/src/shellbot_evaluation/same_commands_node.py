@@ -18,6 +18,7 @@ from shellbot_chain.errors import ChainError
 from shellbot_chain.planar import PlanarPath, yaw_from_quaternion
 from shellbot_client import Shellbot
 
+from .console import seed_of
 from .errors import EvaluationError
 from .same_commands import CASES, REST, Case, Track, chain_tracks, compare, table
 from .tables import write_between_markers
@@ -98,7 +99,7 @@ def running_tracks(cases: Sequence[Case], names: Sequence[str]) -> List[Track]:
 def main(argv: Optional[List[str]] = None) -> int:
     """Run the comparison and print its table."""
     parser = argparse.ArgumentParser(prog="scripts/experiment same", description=__doc__)
-    parser.add_argument("--seed", type=int, default=1, help="of the chain in this process; 1")
+    parser.add_argument("--seed", type=seed_of, default=1, help="of the chain in this process; 1")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table between the markers `same` of a page")
     arguments = parser.parse_args(argv)
     try:

@@ -101,7 +101,7 @@ class ConnectorCore:
             return self._filter.text
         if self._measured is None:
             return "no joint_states yet: start the simulator, or unpause it"
-        return "no joint_targets yet: start the nodes kinematics and action_manager"
+        return "no joint_targets yet: start the nodes that make them"
 
     def on_joint_states(self, stamp_ns: int, names: Sequence[str], position: Sequence[float]) -> Output:
         """Take measured joints; joints that are not driven are ignored.

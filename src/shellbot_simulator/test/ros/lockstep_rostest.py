@@ -128,6 +128,19 @@ class LockstepTest(unittest.TestCase):
         self.echo.wait_ticks(ticks + 1)
         return ticks * 0.01 / (self.echo.arrivals[start + ticks] - self.echo.arrivals[start])
 
+    def test_torques_that_nobody_renews_end_in_a_hold(self) -> None:
+        """Also without a stamp, and where no connector ends them."""
+        publisher = rospy.Publisher("shellbot_legs_controller/effort", Float64MultiArray, queue_size=1)
+        self.echo.until(lambda: publisher.get_num_connections() > 0, "the simulator's subscriber")
+        torque = np.zeros(len(SPAWN))
+        torque[SHELL] = 0.05
+        said = len(self.warnings)
+        publisher.publish(Float64MultiArray(data=torque.tolist()))
+        self.echo.until(lambda: any("after torques" in text for text in self.warnings[said:]), "the hold")
+        self.echo.wait_ticks(200)
+        places = [position for _tick, position, _effort in self.echo.states[-50:]]
+        self.assertLess(max(places) - min(places), 0.01)
+
     def test_latency_is_exactly_one_tick(self) -> None:
         """The command computed from state k drives the step that follows state k+1, and shows in state k+2."""
         self.echo.step_at = STEP_AT

@@ -130,9 +130,11 @@ def simulate(
             worst = int(np.argmax(np.where(np.isnan(speed), np.inf, np.abs(speed))))
             first = model.nv - model.n
             who = model.joint_names[worst - first] if worst >= first else "base"
+            more_exact = "" if method in ("rk4", "rk45") else ", or rk4 for what moves fast but is not stiff"
             raise DivergenceError(
                 f"the motion diverges: {who} is beyond {_FASTEST:g} rad/s after {k + 1} steps of {1e3 * step:g} ms by"
-                f" '{method}'; take a smaller step (stability_limit names the greatest), lower gains, or rk4",
+                f" '{method}'; take a smaller step (stability_limit names the greatest of a law), or lower gains"
+                f"{more_exact}",
                 _motion(step, k + 1, states_q, states_v, taus),
             )
     return _motion(step, count, states_q, states_v, taus)

@@ -51,13 +51,14 @@ def inertia_table(bodies: Dict[str, Inertia], layout: str, about_origin: bool = 
     bodies : dict of str to Inertia
         Name to body.
     layout : str
-        ``text``, ``markdown`` (kg, m, 1e-6 kg m^2), or ``xacro`` (one `<inertial>` a body, about the centre of mass).
+        ``text``, ``markdown`` (kg, m, kg mm^2), or ``xacro`` (one `<inertial>` a body, about the centre of mass).
     about_origin : bool
         Tensors about the origin of the frame instead of the centre of mass; not for xacro, which knows only the latter.
     """
     if layout == "xacro":
         return "".join(_inertial_element(name, body) for name, body in bodies.items())
-    head = ["body", "mass", "x", "y", "z", *COMPONENTS]
+    # 1e-6 kg m^2 are 1 kg mm^2
+    head = ["body", "mass kg", "x m", "y m", "z m", *(f"{name} kg mm^2" for name in COMPONENTS)]
     rows = []
     for name, body in bodies.items():
         tensor = body.tensor_about((0.0, 0.0, 0.0)) if about_origin else body.tensor
@@ -93,7 +94,12 @@ def _bodies(options: argparse.Namespace) -> Dict[str, Inertia]:
             text = Path(options.urdf).read_text(encoding="utf-8") if options.urdf != "-" else sys.stdin.read()
         except OSError as error:
             raise InvalidUrdfError(f"cannot read {options.urdf}: {error}; give the path of an expanded URDF") from None
-        return inertias_of_urdf(text)
+        bodies = inertias_of_urdf(text)
+        if not bodies:
+            raise InvalidUrdfError(
+                f"{options.urdf} has no link with mass; if it is a xacro, expand it: xacro FILE | scripts/inertia -"
+            )
+        return bodies
     missing = [name for name in ("mass", "tensor") if getattr(options, name) is None]
     if missing:
         raise InvalidUrdfError(f"--{' and --'.join(missing)} missing; give a URDF file, or mass, centre and tensor")

@@ -111,7 +111,7 @@ class StatePublisher:
 
     def _arrival(self, state: DriverState, now: float) -> Any:
         gate, ladder = self._gate, state.ladder
-        waiting = "no joint_targets yet: start the nodes kinematics and action_manager"
+        waiting = "no joint_targets yet: start the nodes that make them"
         text = ladder.text or gate.text or ("" if gate.requested is not None else waiting)
         return arrival_status(
             state.joint_names,

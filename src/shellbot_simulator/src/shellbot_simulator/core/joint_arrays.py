@@ -37,7 +37,7 @@ def checked_positions(position: Positions, joint_names: Sequence[str]) -> np.nda
     if not is_finite.all():
         bad = np.flatnonzero(~is_finite)
         raise CommandError(
-            f"Command for joint {joint_names[bad[0]]} is {array[bad[0]]}; every joint needs a finite angle in rad. "
+            f"Command for joint {joint_names[bad[0]]} is {array[bad[0]]}; every joint needs a finite number. "
             "Not executing!"
         )
     return array
