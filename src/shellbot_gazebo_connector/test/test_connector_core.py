@@ -254,8 +254,9 @@ def test_efforts_without_positions_are_torques_in_place_of_them():
     assert "at most" in output.notices[0].text and core.status(101 * TICK).holding is False
     moved = REST + 0.05
     core.on_joint_states(102 * TICK, NAMES, moved)
-    for bad in ([math.nan] * len(NAMES), [0.0]):
+    for bad, words in (([math.nan] * len(NAMES), "not a finite number"), ([0.0], "3 names but 1 efforts")):
         output = core.on_joint_targets(102 * TICK, NAMES, [], bad)
+        assert words in output.notices[0].text
         assert output.command.torque is None and output.command.holding, "a wrong torque holds"
         np.testing.assert_allclose(output.command.position, moved)
     output = core.on_joint_targets(102 * TICK, NAMES, [], limit)

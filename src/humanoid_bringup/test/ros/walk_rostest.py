@@ -174,7 +174,7 @@ class WalkTest(unittest.TestCase):
         self.assertEqual(move_joint(["HeadYaw=9"]), 1)
         self.assertTrue(request("stand").accepted)
         self.wait(lambda: self.modes[-1].name == "stand", "standing")
-        self.assertIn("no pose", request("sit").reason)
+        self.assertIn("no mode or pose", request("sit").reason)
 
     def test_4b_motions_are_performed_by_name_and_end_by_themselves_or_when_cancelled(self):
         announced, feedback = [], []

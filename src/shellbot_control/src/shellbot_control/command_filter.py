@@ -178,7 +178,7 @@ class CommandFilter:
         limit = self._limits.effort
         notices: List[Notice] = []
         try:
-            torque = self._order.pick(names, effort)
+            torque = self._order.pick(names, effort, what="effort")
         except TargetsError as error:
             self._enter_hold(f"efforts of joint_targets refused: {error}; holding the joints where they are")
             notices.append(Notice("invalid", Level.ERROR, self._hold_cause))

@@ -45,7 +45,13 @@ class JointOrder:
         """Driven joints in their order."""
         return self._names
 
-    def pick(self, names: Sequence[str], values: Union[Sequence[float], Array], allow_extra: bool = False) -> Array:
+    def pick(
+        self,
+        names: Sequence[str],
+        values: Union[Sequence[float], Array],
+        allow_extra: bool = False,
+        what: str = "position",
+    ) -> Array:
         """Return the driven joints' values in the driven order.
 
         Parameters
@@ -56,6 +62,8 @@ class JointOrder:
             One value per name.
         allow_extra : bool
             Whether joints that are not driven may be among them (measured joints: yes, targets: no).
+        what : str
+            What a value is, for the sentence of an error.
 
         Returns
         -------
@@ -70,7 +78,7 @@ class JointOrder:
         names = tuple(names)
         if len(values) != len(names):
             raise TargetsError(
-                f"{len(names)} names but {len(values)} values; publish one value per name "
+                f"{len(names)} names but {len(values)} {what}s; publish one {what} per name "
                 f"for the {len(self._names)} driven joints"
             )
         if self._seen != (names, allow_extra):
