@@ -102,6 +102,17 @@ def test_turned_round_at_any_step_it_goes_back_the_way_it_came():
     assert r.largest_step() < SMOOTH
 
 
+@pytest.mark.parametrize("later", ["shell", "stand", "hexapod", "sit"])
+def test_a_ball_that_lies_tilted_takes_requests_while_it_opens(later):
+    r = robot("closed")
+    r.orientation = tilted(46)
+    r.run(0.1)
+    request(r, "sit")
+    r.run(0.1)
+    assert r.output.mode.step == "open_ball"
+    request(r, later)
+
+
 def test_what_was_not_begun_is_left_out():
     r = EchoRobot(ActionManagerCore.from_description(start_mode="sit"), "spawn")
     r.run(0.1)

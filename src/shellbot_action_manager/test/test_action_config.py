@@ -104,7 +104,7 @@ def test_every_mode_answers_every_request_in_words():
             assert "{" not in reason
 
 
-def accept(behaviour):
+def accept(behaviours, before):
     return None
 
 

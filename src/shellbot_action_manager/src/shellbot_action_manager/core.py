@@ -320,9 +320,9 @@ class ActionManagerCore:
             commanded=self._motion,
         )
 
-    def _refusal(self, names: Sequence[str]) -> str:
+    def _refusal(self, names: Sequence[str], before: Sequence[str] = ()) -> str:
         state = self._state
-        if state is None:
+        if state is None or any(self._behaviours[name].ends_in_any_attitude for name in before):
             return ""
         for behaviour in map(self._behaviours.__getitem__, names):
             reason = behaviour.refusal(state)

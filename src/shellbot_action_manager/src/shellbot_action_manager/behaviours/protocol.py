@@ -95,8 +95,8 @@ class Behaviour(Protocol):
     safe_modes : tuple of str
         Every mode that `abort` may return.
     ends_in_any_attitude : bool
-        Whether the robot may lie in any attitude when it ends. A request that begins with it is then accepted without
-        checking whether the behaviours after it could begin in the present attitude.
+        Whether the present attitude says nothing about that in which it ends: it rolls upright, or may lie any way.
+        What comes after it is then accepted without checking whether it could begin in the present attitude.
     needs_all_legs : bool
         Whether the robot stands instead if a leg was lost by the time it would begin.
     """

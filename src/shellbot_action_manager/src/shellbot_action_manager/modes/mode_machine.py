@@ -56,7 +56,7 @@ class ModeMachine:
         """Commands that count in the mode gone to."""
         return self._table.modes[self.goal].obeys
 
-    def request(self, name: str, refusal: Callable[[Sequence[str]], str]) -> Tuple[bool, str]:
+    def request(self, name: str, refusal: Callable[[Sequence[str], Sequence[str]], str]) -> Tuple[bool, str]:
         """Accept or refuse a request; return whether it was accepted and one sentence.
 
         While a transition runs, the request is looked up from its goal and its steps are put behind the running ones.
@@ -68,8 +68,8 @@ class ModeMachine:
         name : str
             Mode that is requested, or `recover`.
         refusal : callable
-            Called with the names of the behaviours that the request leads to, in order; returns why they cannot begin,
-            or nothing.
+            Called with the names of the behaviours that the request leads to, in order, and of those that end before
+            them; returns why the former cannot begin, or nothing.
         """
         transition, reason = self._table.find(self.goal, name)
         if transition is None:
@@ -80,13 +80,13 @@ class ModeMachine:
         remaining = self.steps[self.finished :]
         if remaining and transition.goal == self.goal and transition.steps[-len(remaining) :] == remaining:
             return True, f"{name} is under way already"
-        steps = self._joined(remaining, transition.steps)
-        reason = refusal(transition.steps or (self._table.modes[transition.goal].behaviour,))
+        kept, following = self._joined(remaining, transition.steps)
+        reason = refusal(following or (self._table.modes[transition.goal].behaviour,), kept)
         if reason:
             self.answer(f"{name} refused: {reason}")
             return False, reason
         self.goal = transition.goal
-        self.steps = steps
+        self.steps = kept + following
         self.finished = 0
         if self.step is None:
             self.enter(self.goal)
@@ -94,14 +94,16 @@ class ModeMachine:
         self._announce_step()
         return True, self.text
 
-    def _joined(self, remaining: Tuple[str, ...], following: Tuple[str, ...]) -> Tuple[str, ...]:
-        """Return the steps that lead on when `following` are requested and `remaining`, the first running, are left."""
+    def _joined(
+        self, remaining: Tuple[str, ...], following: Tuple[str, ...]
+    ) -> Tuple[Tuple[str, ...], Tuple[str, ...]]:
+        """Return which of the `remaining` steps, the first running, go on, and which of the `following` come then."""
         for i, step in enumerate(remaining):
             reverse = self._table.reverses.get(step)
             if reverse in following:
                 ahead = following[following.index(reverse) :]
-                return ahead if i == 0 else remaining[:i] + ahead[1:]
-        return remaining + following
+                return ((), ahead) if i == 0 else (remaining[:i], ahead[1:])
+        return remaining, following
 
     def answer(self, text: str) -> None:
         """Show a sentence that `forget_answer` removes, such as a refusal."""
