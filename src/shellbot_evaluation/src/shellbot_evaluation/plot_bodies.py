@@ -17,7 +17,7 @@ from robot_mechanics.dynamics.laws import Reference, computed_torque, gravity_pd
 from robot_mechanics.dynamics.simulation import DivergenceError, Motion, simulate, warn_of_step
 from shellbot_chain.errors import DefinitionError
 
-from .console import say, seed_of
+from .console import say
 from .pictures import find_ffmpeg, save_gif, save_mp4
 from .plot_canvas import COLOURS, new_figure
 from .plot_chain import equal_box
@@ -53,7 +53,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     p.add_argument("--kd", type=float, help="gain of the law, N m s/rad, of computed_torque 1/s")
     p.add_argument("--step", type=float, default=2.0, metavar="MS", help="of the integration (default 2)")
     p.add_argument("--method", choices=METHODS, default="semi_implicit", help="of the integration")
-    p.add_argument("--seed", type=seed_of, default=0, help="of random torques (default 0)")
+    p.add_argument("--seed", type=int, default=0, help="of random torques (default 0)")
     p.add_argument("--seconds", type=float, default=4.0, help="length of the film (default 4)")
 
 

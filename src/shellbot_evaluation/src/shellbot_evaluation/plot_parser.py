@@ -14,7 +14,6 @@ from shellbot_kinematics import Frame
 
 from . import plot_bodies
 from .bags import cli as bag_cli
-from .console import seed_of
 from .tuning import spring_figure
 
 FRAMES = {"foot": Frame.FOOT, "sphere_centre": Frame.SPHERE_CENTRE}
@@ -67,7 +66,7 @@ def parser() -> Parser:
         help="region in the limb's plane, and seen from above",
     )
     reach.add_argument("--samples", type=int, metavar="N", help="with --model: joints drawn (default 20000)")
-    reach.add_argument("--seed", type=seed_of, metavar="N", help="with --model: of the draw (default 0)")
+    reach.add_argument("--seed", type=int, metavar="N", help="with --model: of the draw (default 0)")
     walk = kinds.add_parser(
         "walkspace", parents=[common, robot, fan, height], help="stroke of the feet over the ground"
     )

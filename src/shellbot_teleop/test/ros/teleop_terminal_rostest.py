@@ -176,21 +176,20 @@ class TeleopTerminalTest(unittest.TestCase):
             ("SIGINT", lambda terminal: os.kill(terminal.pid, signal.SIGINT)),
             ("closed connection", lambda terminal: terminal.vanish()),
         ):
-            with self.subTest(name):
-                for _ in range(10):
-                    self.terminal.close()
-                    self.setUp()
-                    last = self.hold_w()
-                    end(self.terminal)
-                    if time.monotonic() - last < 0.8 * HOLD:  # else the key was released before
-                        break
-                self.assertTrue(robot.wait(lambda: robot.zeros), name)
-                if name == "list of actions":
-                    self.assertTrue(self.terminal.wait_for("Actions, search:", 60.0))
-                    self.terminal.type(b"\x11")
-                self.assertEqual(self.terminal.wait(60.0), 0)
-                self.assertEqual(len(robot.zeros), 1)
-                self.assertEqual(robot.twists[-1][1], (0.0, 0.0, 0.0))
+            for _ in range(10):
+                self.terminal.close()
+                self.setUp()
+                last = self.hold_w()
+                end(self.terminal)
+                if time.monotonic() - last < 0.8 * HOLD:  # else the key was released before
+                    break
+            self.assertTrue(robot.wait(lambda: robot.zeros), name)
+            if name == "list of actions":
+                self.assertTrue(self.terminal.wait_for("Actions, search:", 60.0))
+                self.terminal.type(b"\x11")
+            self.assertEqual(self.terminal.wait(60.0), 0, name)
+            self.assertEqual(len(robot.zeros), 1, name)
+            self.assertEqual(robot.twists[-1][1], (0.0, 0.0, 0.0), name)
 
     def test_7_a_terminal_that_goes_without_a_signal(self):
         """As a program without a controlling terminal sees it: only the end of its input."""
