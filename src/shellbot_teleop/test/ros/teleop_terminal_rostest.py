@@ -181,9 +181,11 @@ class TeleopTerminalTest(unittest.TestCase):
                 self.setUp()
                 last = self.hold_w()
                 end(self.terminal)
-                if time.monotonic() - last < 0.8 * HOLD:  # else the key was released before
+                is_held = time.monotonic() - last < 0.8 * HOLD  # else the key was released before
+                # on a busy machine the zero may be handled after the service that gives control up, and not count
+                if is_held and robot.wait(lambda: robot.zeros, 20.0):
                     break
-            self.assertTrue(robot.wait(lambda: robot.zeros), name)
+            self.assertTrue(robot.zeros, name)
             if name == "list of actions":
                 self.assertTrue(self.terminal.wait_for("Actions, search:", 60.0))
                 self.terminal.type(b"\x11")
