@@ -153,31 +153,31 @@ def test_it_walks_with_servos_a_third_as_stiff_because_the_engine_knows():
     assert robot.state.p_world_base[0] > 0.26 and tilt < 0.05
 
 
+def run_until(robot, time):
+    while robot.time < time:
+        robot.tick()
+
+
 def test_a_node_that_starts_again_in_the_middle_of_a_bow_rises_to_the_stance():
     robot = Robot(seed=311)
-    while robot.time < 0.5:
-        robot.tick()
+    run_until(robot, 0.5)
     robot.core.perform("bow")
-    while robot.time < 2.0:
-        robot.tick()
+    run_until(robot, 2.0)
     bowed = robot.state.q
     robot.core.reset()
     robot.tick()
     assert np.abs(robot.command - bowed).max() < 0.1, "no jump"
     assert robot.core.status().text == "It goes to the pose stand."
-    while robot.time < 7.0:
-        robot.tick()
+    run_until(robot, 7.0)
     assert robot.core.status().text == "It stands and obeys cmd_vel." and not robot.core.has_fallen
 
 
 @pytest.mark.parametrize("wrong", [np.inf, -np.inf, np.nan])
 def test_a_twist_that_is_not_finite_moves_nothing(wrong):
     robot = Robot(seed=312)
-    while robot.time < 0.5:
-        robot.tick()
+    run_until(robot, 0.5)
     robot.core.take_pose("crouch")
-    while robot.time < 2.5:
-        robot.tick()
+    run_until(robot, 2.5)
     before = robot.core.status()
     robot.core.command_twist([wrong, 0.1, 0.0])
     for _ in range(50):

@@ -322,13 +322,13 @@ class ActionManagerCore:
 
     def _refusal(self, names: Sequence[str], before: Sequence[str] = ()) -> str:
         state = self._state
-        if state is None or any(self._behaviours[name].ends_in_any_attitude for name in before):
+        if state is None or any(self._behaviours[name].changes_attitude for name in before):
             return ""
         for behaviour in map(self._behaviours.__getitem__, names):
             reason = behaviour.refusal(state)
             if reason:
                 return reason
-            if behaviour.ends_in_any_attitude:  # the state in which the next one begins is not this one
+            if behaviour.changes_attitude:  # the state in which the next one begins is not this one
                 break
         return ""
 

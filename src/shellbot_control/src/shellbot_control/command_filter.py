@@ -103,6 +103,13 @@ class CommandFilter:
         """Return the seconds since the last valid targets; infinite before the first."""
         return self._watchdog.age(now)
 
+    def lies_ahead(self, stamp: float, now: float) -> bool:
+        """Return whether targets of this stamp are of another clock than the present time; both s.
+
+        A message may well overtake its joint states by a few ticks.
+        """
+        return stamp - now > self._watchdog.timeout
+
     def observe(self, position: Array) -> None:
         """Note the measured joints.
 
@@ -149,7 +156,7 @@ class CommandFilter:
         requested = self._validate(names, position, notices)
         if requested is not None:
             self._requested = read_only(requested)
-            if self._is_untimely(stamp, now, "holding the last command", notices):
+            if self._refuse_untimely(stamp, now, "holding the last command", notices):
                 requested = None
         if requested is None or self.stopped:
             return FilteredCommand(stamp, self._limiter.hold(self._measured), holding=True), tuple(notices)
@@ -184,7 +191,7 @@ class CommandFilter:
             notices.append(Notice("invalid", Level.ERROR, self._hold_cause))
         else:
             self._requested, self._hold_cause, self._stale = self._measured, "", False
-            self._is_untimely(stamp, now, "holding the joints where they are", notices)
+            self._refuse_untimely(stamp, now, "holding the joints where they are", notices)
             worst = int((np.abs(torque) - limit).argmax())
             if abs(torque[worst]) > limit[worst]:
                 value = f"{self._limits.names[worst]}: {torque[worst]:.4g} N m, at most {limit[worst]:.4g}"
@@ -203,7 +210,7 @@ class CommandFilter:
         # Said without the age, which the status carries: this sentence stands until targets come again.
         self._enter_hold(
             f"no valid joint_targets for {self._watchdog.timeout:g} s: holding the last command; "
-            "check who publishes them (rostopic info joint_targets)"
+            "check their publisher (rostopic info joint_targets)"
         )
         return (Notice("watchdog", Level.WARN, self._hold_cause),)
 
@@ -249,11 +256,11 @@ class CommandFilter:
             return GAP
         return dt
 
-    def _is_untimely(self, stamp: float, now: float, consequence: str, notices: List[Notice]) -> bool:
-        """Feed the watchdog with valid targets; hold if they are too old or lie ahead of the present time."""
+    def _refuse_untimely(self, stamp: float, now: float, consequence: str, notices: List[Notice]) -> bool:
+        """Feed the watchdog with valid targets; return whether they are held, as they are too old or lie ahead."""
         self._watchdog.feed(min(stamp, now))
         age = now - stamp
-        if abs(age) <= self._watchdog.timeout:
+        if age <= self._watchdog.timeout and not self.lies_ahead(stamp, now):
             return False
         where = f"{age:.2f} s old on arrival" if age > 0.0 else f"stamped {-age:.2f} s ahead of joint_states"
         self._enter_hold(f"joint_targets are {where}; {consequence}. Give them the stamp of joint_states, or none")

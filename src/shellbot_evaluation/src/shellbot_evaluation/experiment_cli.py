@@ -66,8 +66,8 @@ def parser() -> argparse.ArgumentParser:
         prog="scripts/experiment",
         description="Walking experiments with the whole chain in one process: no ROS master, faster than real time."
         " Runs end on the robot's own odometry; ground truth only scores them.",
-        epilog="example: scripts/experiment walk --seeds 5 --friction 0.7 1.0 --out results/walk. Of other robots, and "
-        "of the one that runs: scripts/experiment humanoid|snake|same --help",
+        epilog="example: scripts/experiment walk --seeds 5 --friction 0.7 1.0 --out results/walk; with options of "
+        f"their own: scripts/experiment {'|'.join(_OF_THE_SCRIPT)} --help",
     )
     p.add_argument(
         "experiment",

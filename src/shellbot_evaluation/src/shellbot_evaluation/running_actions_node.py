@@ -37,8 +37,8 @@ def announced_actions() -> List[Action]:
     subscriber.unregister()
     if not received:
         raise EvaluationError(
-            f"no robot has announced actions on {topic} within {_PATIENCE:g} s. Of the robots here Shellbot and the "
-            f"humanoid have actions; if none of them runs, {_START}"
+            f"no actions were announced on {topic} within {_PATIENCE:g} s: the running robot has none, or none runs; "
+            f"{_START}"
         )
     return [
         Action(action.name, action.text, {p.name: _parameter(p) for p in action.parameters}, (), cancel=action.cancel)

@@ -243,8 +243,9 @@ class ConnectorCore:
         return max(self._states_ns + GAP * NS_PER_S, newest - IN_FLIGHT_NS) < stamp_ns <= newest
 
     def _lies_ahead(self, stamp_ns: int) -> bool:
-        """Return whether a stamp is of another clock; a message may well overtake its joint states by a few ticks."""
-        return self._states_ns is not None and stamp_ns - self._states_ns > self._parameters.target_timeout * NS_PER_S
+        if self._states_ns is None:
+            return False
+        return self._filter.lies_ahead(stamp_ns / NS_PER_S, self._states_ns / NS_PER_S)
 
     def _apply(self, targets: _Targets, notices: List[Notice]) -> Optional[Command]:
         now_ns = targets.stamp_ns if self._states_ns is None else self._states_ns

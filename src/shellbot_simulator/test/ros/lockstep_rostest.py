@@ -128,7 +128,7 @@ class LockstepTest(unittest.TestCase):
         self.echo.wait_ticks(ticks + 1)
         return ticks * 0.01 / (self.echo.arrivals[start + ticks] - self.echo.arrivals[start])
 
-    def test_torques_that_nobody_renews_end_in_a_hold(self) -> None:
+    def test_torques_that_are_not_renewed_end_in_a_hold(self) -> None:
         """Also without a stamp, and where no connector ends them."""
         publisher = rospy.Publisher("shellbot_legs_controller/effort", Float64MultiArray, queue_size=1)
         self.echo.until(lambda: publisher.get_num_connections() > 0, "the simulator's subscriber")

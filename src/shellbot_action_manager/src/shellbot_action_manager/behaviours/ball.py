@@ -123,7 +123,7 @@ class CloseBall(OnPath):
 class OpenBall(OnPath):
     """Rolls upright if need be, plays the path backwards, and hands the feet to the walking engine."""
 
-    ends_in_any_attitude = True
+    changes_attitude = True
 
     def __init__(self, name: str, robot: Robot) -> None:
         super().__init__(name, robot)

@@ -16,7 +16,7 @@ from shellbot_action_manager.behaviours.registry import register
 class FoldBall(OnPath):
     """Plays the path forwards by the clock in any attitude; only the shut ball waits for the joints."""
 
-    ends_in_any_attitude = True
+    changes_attitude = True
 
     def refusal(self, state: State) -> Optional[str]:
         """Refuse without upper legs, without an attitude to roll upright by, and a robot that lies upright."""

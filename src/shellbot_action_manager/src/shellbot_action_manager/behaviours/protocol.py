@@ -94,9 +94,9 @@ class Behaviour(Protocol):
         Of `estimation.contact_models`: how contacts and odometry are estimated while it runs.
     safe_modes : tuple of str
         Every mode that `abort` may return.
-    ends_in_any_attitude : bool
-        Whether the present attitude says nothing about that in which it ends: it rolls upright, or may lie any way.
-        What comes after it is then accepted without checking whether it could begin in the present attitude.
+    changes_attitude : bool
+        Whether it ends in another attitude than the present one: upright, or any. What comes after it is then accepted
+        without checking whether it could begin in the present attitude.
     needs_all_legs : bool
         Whether the robot stands instead if a leg was lost by the time it would begin.
     """
@@ -104,7 +104,7 @@ class Behaviour(Protocol):
     name: str
     contact_model: str
     safe_modes: Tuple[str, ...]
-    ends_in_any_attitude: bool
+    changes_attitude: bool
     needs_all_legs: bool
 
     @property

@@ -85,7 +85,7 @@ class BehaviourBase:
 
     contact_model = "feet"
     safe_modes: Tuple[str, ...] = ("sit",)
-    ends_in_any_attitude = False
+    changes_attitude = False
     needs_all_legs = False
 
     def __init__(self, name: str, robot: Robot) -> None:

@@ -176,7 +176,7 @@ class Safety:
             if before.reaction <= Reaction.HOLD:
                 rungs.clear("setpoint", "targets arrive again: following them")
             return
-        who = "check who publishes them (rostopic info joint_targets)"
+        who = "check their publisher (rostopic info joint_targets)"
         if age > config.off_after and before.reaction < Reaction.SIT_AND_OFF:
             text = f"no valid targets for {config.off_after:g} s: torque goes off; {who}, then re-arm"
             rungs.set("setpoint", Reaction.SIT_AND_OFF, text, True, now)
