@@ -63,6 +63,12 @@ def inverse_lanes(w, n):
 {loop}
 
 
+@lane_kernel
+def copy_lanes(source, target):
+    for i in range(target.shape[0]):
+        target[i] = source[i]
+
+
 def inverse_batch(block):
     """See CompiledDynamics."""
     if block.shape[0] != {size}:
@@ -72,12 +78,10 @@ def inverse_batch(block):
     for first in range(0, count, {lanes}):
         n = min({lanes}, count - first)
         for row in range({given}):
-            for i in range(n):
-                w[row * {lanes} + i] = block[row, first + i]
+            copy_lanes(block[row, first : first + n], w[row * {lanes} : row * {lanes} + n])
         inverse_lanes(w, n)
         for row in range({given}, {size}):
-            for i in range(n):
-                block[row, first + i] = w[row * {lanes} + i]
+            copy_lanes(w[row * {lanes} : row * {lanes} + n], block[row, first : first + n])
 '''
 _ONE_BY_ONE = '''
 

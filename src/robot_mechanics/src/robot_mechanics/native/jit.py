@@ -37,6 +37,7 @@ _UNUSED_DAYS = 30.0  # a folder that no process has opened for so long belongs t
 _NUMBA = tuple(int(part) for part in numba.__version__.split(".")[:2])
 _JOINED: Dict[str, Any] = {"forceinline": True} if _NUMBA >= (0, 54) else {}  # older ones do not know the option
 _OURS = "_kernel_of_ours"  # attribute of a function that is compiled here
+SCALAR: Dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}  # see `scalar_kernel`
 _lock = threading.RLock()
 _folders: Dict[str, Optional[Path]] = {}
 _warned: Set[str] = set()
@@ -53,20 +54,20 @@ def kernel(function: Callable[..., Any]) -> Any:
     return _compiled(function)
 
 
-def bare_kernel(function: Callable[..., Any]) -> Any:
+def bare_kernel(function: Callable[..., Any], **options: Any) -> Any:
     """As `kernel`, for kernels that make no arrays: without numba's count of who holds one, which the caller does.
 
     An array that crosses from Python then costs half, and calls between kernels need no atomic instructions (numba
     since 0.57 does not see that they cancel).
     """
-    return _compiled(function, _nrt=False)
+    return _compiled(function, _nrt=False, **options)
 
 
-def joined_kernel(function: Callable[..., Any]) -> Any:
+def joined_kernel(function: Callable[..., Any], **options: Any) -> Any:
     """As `bare_kernel`, but joined into the machine code of its callers, however long it is: for what two kernels share
     that are called millions of times a second, where a call costs more than it computes.
     """
-    return _compiled(function, _nrt=False, **_JOINED)
+    return _compiled(function, _nrt=False, **_JOINED, **options)
 
 
 def lane_kernel(function: Callable[..., Any]) -> Any:
@@ -82,7 +83,7 @@ def scalar_kernel(function: Callable[..., Any]) -> Any:
     """As `kernel`, for straight-line arithmetic on scalars: dividing by zero gives infinity, and a multiplication
     and an addition may become one instruction (rounded once; NaN tests stay).
     """
-    return _compiled(function, **_scalar_options())
+    return _compiled(function, **SCALAR)
 
 
 def typed_kernel(function: Callable[..., Any], signature: str, bare: bool = False) -> Any:
@@ -91,7 +92,7 @@ def typed_kernel(function: Callable[..., Any], signature: str, bare: bool = Fals
     With `bare`, without numba's reference counts, as `bare_kernel`: for kernels that make no arrays. numba's cache does
     not tell the two apart, so a source must always be compiled in the same way.
     """
-    made = _compiled(function, signature, **_scalar_options(), **({"_nrt": False} if bare else {}))
+    made = _compiled(function, signature, **SCALAR, **({"_nrt": False} if bare else {}))
     if not config.DISABLE_JIT:
         # what numba itself says, "No matching definition", names neither argument nor remedy
         made._explain_matching_error = functools.partial(_refuse_arguments, function.__name__, signature)
@@ -125,10 +126,6 @@ def _refuse_arguments(name: str, signature: str, *given: Any, **_: Any) -> None:
 def c_kernel(function: Callable[..., Any], signature: str) -> Any:
     """As `lane_kernel`, compiled (or loaded) at once as a C function; its address is `.address`. Not interpreted."""
     return _compiled(function, signature, maker=numba.cfunc, error_model="numpy", fastmath={"contract"})
-
-
-def _scalar_options() -> Dict[str, Any]:
-    return {"error_model": "numpy", "fastmath": {"contract"}}
 
 
 def source_digest(path: Path) -> str:
