@@ -86,6 +86,11 @@ def test_the_tool_tells_what_is_wrong(capsys, tmp_path):
     assert "cannot read" in capsys.readouterr().err
     assert main(["--mass", "1", "--tensor", "1", "1", "9", "0", "0", "0"]) == 1
     assert "triangle" in capsys.readouterr().err
+    (tmp_path / "binary.urdf").write_bytes(b"\xd0\xff")
+    assert main([str(tmp_path / "binary.urdf")]) == 2
+    assert main([str(tmp_path / "none.urdf"), "--given", "origin", "--mass", "3"]) == 2
+    written = capsys.readouterr().err
+    assert "can't decode" in written and "--mass and --given of one body beside a URDF file" in written
 
 
 def test_the_tutorial_runs_and_prints_what_it_shows():

@@ -508,6 +508,12 @@ def test_a_joint_that_moves_no_mass_is_named():
         ),
         (lambda m: DynamicModel(m.tree, None), InvalidInertiaError, "Inertia by link is None; expected a mapping"),
         (lambda m: Contact("top", normal=(0.0, 0.0, 0.0)), InvalidConfigError, "normal of .* 'top' .* a direction"),
+        (
+            lambda m: m.inverse(*[[0.0] * 4] * 3, forces=[1.0]),
+            InvalidConfigError,
+            r"forces are \[1.0\]; expected wrenches",
+        ),
+        (lambda m: contact_jacobian(m, [0.0] * 4, ["top"]), InvalidConfigError, "a contact is 'top'; expected Contact"),
         (lambda m: Contact("top", friction=-1.0), InvalidConfigError, "friction of .* 'top' is -1.0; .* from 0"),
         (lambda m: Contact("top", (0.0, math.nan, 0.0)), ShapeError, "point of .* 'top' .* expected finite"),
         (
@@ -568,13 +574,14 @@ def test_command_line_prints_tables_and_refuses_in_a_sentence(capsys, tmp_path):
     assert "arm_link_3,0.21931466,0,0,0.101,0.000791433503,0,0,0.000768905501,0,6.88531065e-05" in lines
     assert "arm_joint_3,revolute,arm_link_2,arm_link_3,0,1,0,-0.4945,0,0,0,0,0" in lines
     assert cli.main(["table", "arm4", "--format", "markdown"]) == 0 and "|---" in capsys.readouterr().out
-    assert cli.main(["torques", "arm4", "--pose", "0.3", "-0.5", "0.7", "0.4"]) == 0
+    assert cli.main(["torques", "arm4", "--pose", "0.3", "-5e-1", "0.7", "0.4"]) == 0
     assert "0.605459" in capsys.readouterr().out
     file = tmp_path / "arm.urdf"
     file.write_text(ARM.read_text(encoding="utf-8"), encoding="utf-8")
     assert cli.main(["explain", str(file), "--floating"]) == 0 and "floating base" in capsys.readouterr().out
     for arguments, words in (
-        (["table", "nobody"], "tripod, ur5; or give the path of a URDF file"),
+        (["table", "nobody"], "model 'nobody' does not exist; there is 'arm4', or give the path of a URDF file"),
+        (["table", "ur5"], "model 'ur5' has no masses; there is 'arm4'"),
         (["torques", "arm4", "--pose", "1"], "expected 4"),
     ):
         assert cli.main(arguments) == 1

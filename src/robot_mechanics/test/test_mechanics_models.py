@@ -164,6 +164,21 @@ def test_a_follower_without_its_master_is_independent():
     assert SerialChain([joint]).joint_names == ("b",)
 
 
+def test_followers_of_a_joint_that_is_elsewhere_stay_coupled():
+    """Two joints of a finger whose drive stands in another part of the hand: one coordinate, that of the first."""
+    far = [
+        Joint("still", mimic=Mimic("drive", 0.0, 0.7)),
+        Joint("b", mimic=Mimic("drive", -2.0, 0.1), upper=1.0),
+        Joint("c", origin=DHRow(0.3, 0.2).transform(), mimic=Mimic("drive", 1.0, 0.3), upper=0.5),
+        Joint("d", mimic=Mimic("c", 3.0, -0.2)),
+    ]
+    chain = SerialChain(far)
+    # c = drive + 0.3 = (0.1 - b) / 2 + 0.3, at most 0.5: b at least -0.3
+    assert chain.joint_names == ("b",) and chain.lower == pytest.approx([-0.3]) and chain.upper == [1.0]
+    drive = 0.15
+    np.testing.assert_allclose(chain.joint_values([0.1 - 2.0 * drive]), [0.7, -0.2, 0.45, 1.15], atol=1e-15)
+
+
 @pytest.mark.parametrize(
     "joints, words",
     [

@@ -130,6 +130,41 @@ def test_implicit_damping_is_stable_where_the_others_are_not(arm):
     np.testing.assert_allclose(motion.q[-1], (0.2, 0.1, -0.1, 0.3), atol=1e-3)
 
 
+def test_implicit_damping_holds_the_friction_of_the_robot_once():
+    inertial = '<inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01"/></inertial>'
+    text = (
+        f'<robot name="r"><link name="w"/><link name="a">{inertial}</link><joint name="j" type="continuous"><parent'
+        ' link="w"/><child link="a"/><axis xyz="0 0 1"/><dynamics damping="{}"/></joint></robot>'
+    )
+    wheel = DynamicModel.from_urdf(text.format(0.1))
+    for damping, left in ((0.0, math.exp(-1.0)), (0.1, math.exp(-2.0))):  # of the law, as great as the friction
+        motion = simulate(
+            wheel, lambda t, q, v: np.zeros(1), [0.0], [1.0], 0.1, 1e-4, "implicit_damping", True, damping
+        )
+        assert motion.v[-1, 0] == pytest.approx(left, rel=2e-3)
+    stiff = DynamicModel.from_urdf(text.format(100.0))  # a step of 1 ms is five times too great for the others
+    assert (
+        abs(simulate(stiff, lambda t, q, v: np.zeros(1), [0.0], [1.0], 0.1, 1e-3, "implicit_damping").v[-1, 0]) < 1e-9
+    )
+
+
+def test_a_limit_does_not_hide_that_the_motion_diverges(arm):
+    with pytest.raises(DynamicsError, match="diverges: arm_joint_. is beyond 10000 rad/s after 1 steps"):
+        simulate(arm, lambda t, q, v: np.full(4, 1e6), REST, REST, 0.1, 0.01)
+
+
+def test_laws_refuse_what_cannot_be_computed(arm):
+    for law in (pd_outside, computed_torque, gravity_pd):
+        for kp, v, error, words in (
+            ([1.0, 2.0, 3.0], REST, ShapeError, r"kp has shape \(3,\); expected \(4,\)"),
+            (-1.0, REST, InvalidConfigError, "kp is -1.0; expected numbers from 0"),
+            (1.0, [0.0], ShapeError, r"v has shape \(1,\); expected \(4,\)"),
+            (1.0, [0.0, 0.0, 0.0, math.nan], ShapeError, "expected finite numbers"),
+        ):
+            with pytest.raises(error, match=words):
+                law(arm, REST, v, sine(0.1), kp, 1.0)
+
+
 def test_a_joint_that_reaches_its_limit_stops(arm):
     motion = simulate(arm, no_torque, np.array([0.0, 0.2, 0.0, 0.0]), REST, 2.0, 0.001, "semi_implicit")
     assert motion.q[:, 1].max() == 1.57 and motion.v[motion.q[:, 1] == 1.57, 1].max() <= 0.0
@@ -159,6 +194,7 @@ def test_a_free_body_keeps_its_momentum():
         ({"law": lambda t, q, v: np.zeros(3)}, ShapeError, r"tau of the law at 0 s has shape \(3,\); expected \(4,\)"),
         ({"law": 0.0}, DynamicsError, r"law is 0.0; expected a function \(t, q, v\) -> tau"),
         ({"damping": -1.0}, InvalidConfigError, "damping is -1.0; expected numbers from 0: one, or 4"),
+        ({"damping": 0.5}, InvalidConfigError, "damping is 0.5, which 'semi_implicit' leaves out; take 'implicit_damp"),
         ({"limits": "no"}, InvalidConfigError, "limits is 'no'; expected True or False"),
     ],
 )

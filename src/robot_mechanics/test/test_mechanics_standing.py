@@ -109,9 +109,19 @@ def test_random_trees_in_the_air_are_inverse_dynamics():
 
 
 def test_what_cannot_be_known_is_not_a_number(walker):
-    q = np.zeros(8)
-    q[2] = np.nan
-    assert np.isnan(StandingModel(walker, feet()).torques(q, LEVEL, np.ones(4)).tau).any()
+    standing, ones = StandingModel(walker, feet()), np.ones(4)
+    nan, infinite = ones * [np.nan, 1, 1, 1], ones * [1, np.inf, 1, 1]
+    unknown = np.zeros(8)
+    unknown[2] = np.nan
+    for q, attitude, weights in (
+        (unknown, LEVEL, ones),
+        (np.zeros(8), LEVEL, nan),
+        (np.zeros(8), LEVEL, infinite),
+        (np.zeros(8), (0.0, 0.0, 0.0, 0.0), ones),
+    ):
+        found = standing.torques(q, attitude, weights)
+        assert all(np.isnan(part).all() for part in (found.tau, found.loads, found.missing))
+    assert np.isfinite(standing.torques(np.zeros(8), LEVEL, ones).tau).all()
 
 
 def test_wrong_models_are_refused(walker):

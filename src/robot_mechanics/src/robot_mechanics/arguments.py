@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, List, Sequence
 
 import numpy as np
 
@@ -48,6 +48,18 @@ def from_zero(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 <= float(value) < math.inf:
         raise InvalidConfigError(f"{name} is {value!r}; expected a finite number from 0")
     return float(value)
+
+
+def negative_numbers(words: Sequence[str]) -> List[str]:
+    """Return command line arguments with a space before -2.9e-05, so that argparse takes it for no option."""
+    found = []
+    for word in words:
+        try:
+            is_number = word.startswith("-") and math.isfinite(float(word))
+        except ValueError:
+            is_number = False
+        found.append(f" {word}" if is_number else word)
+    return found
 
 
 def flag(value: object, name: str) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from pathlib import Path
 from typing import Any, List, NoReturn, Optional
 
 import shellbot_description as description
+from robot_mechanics.arguments import negative_numbers
 from shellbot_chain.errors import DefinitionError
 from shellbot_kinematics import Frame
 
@@ -100,7 +102,7 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
         Status 2, after a sentence on standard error, for words that are unknown or not for that kind of picture.
     """
     p = parser()
-    arguments, unknown = p.parse_known_args(argv)
+    arguments, unknown = p.parse_known_args(negative_numbers(sys.argv[1:] if argv is None else argv))
     if arguments.what is None:
         p.error("say what to draw: reach, walkspace, singularity, frames, bodies, bag or stability")
     kinds: Any = next(action for action in p._actions if isinstance(action, argparse._SubParsersAction)).choices

@@ -58,7 +58,7 @@ def load_bodies(source: object) -> Bodies:
     for joint in root.findall("joint"):
         dynamics, name = joint.find("dynamics"), joint.get("name", "")
         if dynamics is not None:
-            viscous, coulomb = (number(dynamics, key, 0.0, name) for key in ("damping", "friction"))
+            viscous, coulomb = (number(dynamics, key, 0.0, f"joint '{name}'") for key in ("damping", "friction"))
             if viscous < 0.0 or coulomb < 0.0:
                 raise InvalidUrdfError(
                     f"joint '{name}' has damping {viscous:g} and friction {coulomb:g}; expected numbers from 0"

@@ -10,10 +10,11 @@ from typing import List, Optional
 
 import numpy as np
 
+from robot_mechanics.arguments import negative_numbers
 from robot_mechanics.dynamics.model import DynamicModel
 from robot_mechanics.dynamics.tables import FORMATS, as_text, joint_rows, mass_rows
 from robot_mechanics.errors import KinematicsError, UnknownNameError
-from robot_mechanics.models.example_models import model_path
+from robot_mechanics.models.example_models import model_names, model_path
 
 
 def parser() -> argparse.ArgumentParser:
@@ -43,10 +44,12 @@ def load(robot: str, floating: bool) -> DynamicModel:
     if robot == "-":
         return DynamicModel.from_urdf(sys.stdin.read(), floating=floating)
     path = Path(robot)
-    try:
-        return DynamicModel.from_urdf(path if path.exists() else model_path(robot), floating=floating)
-    except UnknownNameError as error:
-        raise UnknownNameError(f"{error}; or give the path of a URDF file") from None
+    if not path.exists():
+        path = model_path("arm4")
+        if robot != path.stem:
+            reason = "has no masses" if robot in model_names() else "does not exist"
+            raise UnknownNameError(f"model '{robot}' {reason}; there is '{path.stem}', or give the path of a URDF file")
+    return DynamicModel.from_urdf(path, floating=floating)
 
 
 def report(arguments: argparse.Namespace) -> str:
@@ -74,7 +77,7 @@ def report(arguments: argparse.Namespace) -> str:
 
 def main(given: Optional[List[str]] = None) -> int:
     """Run the command line; returns the exit status."""
-    arguments = parser().parse_args(given)
+    arguments = parser().parse_args(negative_numbers(sys.argv[1:] if given is None else given))
     try:
         sys.stdout.write(report(arguments) + "\n")
     except (KinematicsError, OSError) as error:

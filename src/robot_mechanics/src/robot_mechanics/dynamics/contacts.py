@@ -66,6 +66,9 @@ def contact_jacobian(model: DynamicModel, q: ArrayLike, contacts: Sequence[Conta
     UnknownNameError
         If a contact's link does not exist.
     """
+    for contact in contacts:
+        if not isinstance(contact, Contact):
+            raise InvalidConfigError(f"a contact is {contact!r}; expected Contact(link, point)")
     blocks = [model.jacobian(contact.link, q, contact.point)[:3] for contact in contacts]
     return np.concatenate(blocks) if blocks else np.zeros((0, model.nv))
 

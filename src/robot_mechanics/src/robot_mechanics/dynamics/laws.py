@@ -3,7 +3,8 @@
 
 The names say where the feedback stands: outside the mass matrix (`pd_outside`), where every joint's poles depend on
 the pose, or inside (`computed_torque`), where the error of every joint obeys e'' + Kd e' + Kp e = 0. Gains are
-numbers or (n,) arrays, N m/rad and N m s/rad outside, 1/s^2 and 1/s inside.
+numbers or (n,) arrays from 0, N m/rad and N m s/rad outside, 1/s^2 and 1/s inside. What is of another length, not
+finite or below 0 is a ShapeError or InvalidConfigError.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from robot_mechanics.arguments import gains, vector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -55,8 +58,7 @@ def pd_outside(
     kp, kd : float or (n,) array_like
         N m/rad and N m s/rad.
     """
-    feedback = np.asarray(kp) * (reference.q - np.asarray(q)) + np.asarray(kd) * (reference.v - np.asarray(v))
-    return model.inverse(q, v, reference.a) + feedback
+    return model.inverse(q, v, reference.a) + _feedback(model, q, v, reference, kp, kd)
 
 
 def computed_torque(
@@ -74,8 +76,8 @@ def computed_torque(
     kp, kd : float or (n,) array_like
         1/s^2 and 1/s.
     """
-    feedback = np.asarray(kp) * (reference.q - np.asarray(q)) + np.asarray(kd) * (reference.v - np.asarray(v))
-    return model.inverse(q, v, reference.a + feedback)
+    a = vector(reference.a, model.n, "a of the reference")
+    return model.inverse(q, v, a + _feedback(model, q, v, reference, kp, kd))
 
 
 def gravity_pd(
@@ -93,5 +95,14 @@ def gravity_pd(
     kp, kd : float or (n,) array_like
         N m/rad and N m s/rad.
     """
-    feedback = np.asarray(kp) * (reference.q - np.asarray(q)) + np.asarray(kd) * (reference.v - np.asarray(v))
-    return model.gravity(q) + feedback
+    return model.gravity(q) + _feedback(model, q, v, reference, kp, kd)
+
+
+def _feedback(
+    model: DynamicModel, q: ArrayLike, v: ArrayLike, reference: Reference, kp: ArrayLike, kd: ArrayLike
+) -> np.ndarray:
+    """Return kp (q_ref - q) + kd (v_ref - v), (n,)."""
+    n = model.n
+    e = vector(reference.q, n, "q of the reference") - vector(q, n, "q")
+    rate = vector(reference.v, n, "v of the reference") - vector(v, n, "v")
+    return gains(kp, n, "kp") * e + gains(kd, n, "kd") * rate

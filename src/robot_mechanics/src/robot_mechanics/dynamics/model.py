@@ -162,8 +162,9 @@ class DynamicModel:
         """
         tau, rows = np.empty(self.nv), self.table.rows
         motion = self._q(q), self._v(v), self._v(a, "a")
-        if forces:
-            rb.inverse_dynamics_against(rows, *motion, self._forces(forces), tau, self._work())
+        wrenches = self._forces(forces)
+        if len(wrenches):
+            rb.inverse_dynamics_against(rows, *motion, wrenches, tau, self._work())
         else:
             rb.inverse_dynamics(rows, *motion, tau, self._work())
         return tau
@@ -465,6 +466,10 @@ class DynamicModel:
         return vector(values, self.nv, name)
 
     def _forces(self, forces: Optional[Mapping[str, ArrayLike]]) -> np.ndarray:
+        if forces is None:
+            return _NO_FORCES
+        if not isinstance(forces, Mapping):
+            raise InvalidConfigError(f"forces are {forces!r}; expected wrenches (6,) by link, {{'hand': [...]}}")
         if not forces:
             return _NO_FORCES
         made = np.zeros((len(self.bodies), 6))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Callable, Dict, Optional, Tuple
 import numpy as np
 
 from robot_mechanics.arguments import flag, gains, vector
-from robot_mechanics.errors import DynamicsError, ShapeError, UnknownNameError
+from robot_mechanics.errors import DynamicsError, InvalidConfigError, ShapeError, UnknownNameError
+from robot_mechanics.native import rigid_body as rb
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -80,8 +81,8 @@ def simulate(
     limits : bool
         Whether a joint stops at its limit: its position there, its speed zero.
     damping : float or (nv,) array_like
-        For `implicit_damping`: gains of the law's speed feedback and viscous friction, N m s/rad. The law leaves
-        them out.
+        For `implicit_damping`: gains of the law's speed feedback, N m s/rad, which the law then leaves out. The
+        robot's own viscous friction is always damped so by this method.
     tolerance : float
         Of `rk45`, relative and absolute.
 
@@ -109,7 +110,11 @@ def simulate(
 
     limits = flag(limits, "limits")
     position, speed, _ = model.check(q, v, np.zeros(model.nv))
-    damped = gains(damping, model.nv, "damping")
+    damped, viscous = gains(damping, model.nv, "damping"), _viscous(model)
+    if damped.any() and method != "implicit_damping":
+        raise InvalidConfigError(
+            f"damping is {damping!r}, which '{method}' leaves out; take 'implicit_damping', or put it into the law"
+        )
     count = max(1, math.ceil(duration / step - 1e-9))
     states_q, states_v = np.empty((count + 1, model.nq)), np.empty((count + 1, model.nv))
     taus = np.empty((count, model.nv))
@@ -122,11 +127,12 @@ def simulate(
         elif method == "rk45":
             position, speed = _rk45(model, torques, t, position, speed, step, tolerance)
         else:
-            position, speed = _euler(model, taus[k], position, speed, step, method, damped)
-        if limits:
+            position, speed = _euler(model, taus[k], position, speed, step, method, damped, viscous)
+        is_lost = not np.abs(speed).max() < _FASTEST  # before a limit stops what only a lack of precision drove there
+        if limits and not is_lost:
             _stop_at_limits(model, position, speed)
         states_q[k + 1], states_v[k + 1] = position, speed
-        if not np.abs(speed).max() < _FASTEST:
+        if is_lost:
             worst = int(np.argmax(np.where(np.isnan(speed), np.inf, np.abs(speed))))
             first = model.nv - model.n
             who = model.joint_names[worst - first] if worst >= first else "base"
@@ -144,14 +150,28 @@ def _motion(step: float, count: int, q: np.ndarray, v: np.ndarray, tau: np.ndarr
     return Motion(step * np.arange(count + 1), q[: count + 1], v[: count + 1], tau[:count])
 
 
+def _viscous(model: DynamicModel) -> np.ndarray:
+    """Return the coefficients of viscous friction of the coordinates (nv,), N m s/rad."""
+    found, rows = np.zeros(model.nv), model.table.rows[1:]
+    np.add.at(found, model.nv - model.n + rows[:, rb.COLUMN].astype(int), rows[:, rb.VISCOUS])
+    return found
+
+
 def _euler(
-    model: DynamicModel, tau: np.ndarray, q: np.ndarray, v: np.ndarray, step: float, method: str, damping: np.ndarray
+    model: DynamicModel,
+    tau: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    step: float,
+    method: str,
+    damping: np.ndarray,
+    viscous: np.ndarray,
 ) -> Tuple[np.ndarray, np.ndarray]:
     if method == "implicit_damping":
-        # (M + h D) v' = M v + h (tau - bias): the damping of the next moment
+        # (M + h D) v' = M v + h (tau - bias without viscous friction): the damping of the next moment
         M = model.mass_matrix(q)
-        damped = model.check_mass_matrix(M + step * np.diag(damping))
-        after = np.linalg.solve(damped, M @ v + step * (tau - model.bias(q, v)))
+        damped = model.check_mass_matrix(M + step * np.diag(damping + viscous))
+        after = np.linalg.solve(damped, M @ v + step * (tau - model.bias(q, v) + viscous * v))
     else:
         after = v + step * model.forward(q, v, tau)
     return _moved(model, q, v if method == "explicit" else after, step), after

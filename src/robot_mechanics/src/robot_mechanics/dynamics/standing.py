@@ -107,7 +107,7 @@ class StandingModel:
         Returns
         -------
         Standing
-            Not finite where an argument is not.
+            NaN where an argument is not finite, or `orientation` is zero.
         """
         self._q[3:7], self._q[7:] = orientation, q
         self._v[6:] = 0.0 if v is None else v

@@ -10,6 +10,7 @@ from typing import Dict, Optional, Sequence
 
 import numpy as np
 
+from robot_mechanics.arguments import negative_numbers
 from robot_mechanics.errors import InvalidUrdfError, KinematicsError
 from robot_mechanics.models.inertia import (
     COMPONENTS,
@@ -25,9 +26,7 @@ _POSE = ("X", "Y", "Z", "ROLL", "PITCH", "YAW")
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Print the table; returns 0, 1 if a tensor is no rigid body's, 2 for arguments that cannot be used."""
-    # argparse takes -2.9e-05 for an option; with a space in front it is a number
-    words = [f" {word}" if _is_number(word) else word for word in (sys.argv[1:] if arguments is None else arguments)]
-    options = _parser().parse_args(words)
+    options = _parser().parse_args(negative_numbers(sys.argv[1:] if arguments is None else arguments))
     try:
         bodies = _bodies(options)
         pose = np.array(options.frame, dtype=float)
@@ -80,19 +79,14 @@ def _inertial_element(name: str, body: Inertia) -> str:
     )
 
 
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
 def _bodies(options: argparse.Namespace) -> Dict[str, Inertia]:
     if options.urdf:
+        given = [f"--{name}" for name in ("mass", "com", "tensor", "given") if getattr(options, name) is not None]
+        if given:
+            raise InvalidUrdfError(f"{' and '.join(given)} of one body beside a URDF file; give the one or the other")
         try:
             text = Path(options.urdf).read_text(encoding="utf-8") if options.urdf != "-" else sys.stdin.read()
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             raise InvalidUrdfError(f"cannot read {options.urdf}: {error}; give the path of an expanded URDF") from None
         bodies = inertias_of_urdf(text)
         if not bodies:
@@ -103,19 +97,19 @@ def _bodies(options: argparse.Namespace) -> Dict[str, Inertia]:
     missing = [name for name in ("mass", "tensor") if getattr(options, name) is None]
     if missing:
         raise InvalidUrdfError(f"--{' and --'.join(missing)} missing; give a URDF file, or mass, centre and tensor")
-    matrix = tensor_matrix(options.tensor)
+    matrix, com = tensor_matrix(options.tensor), options.com or [0.0, 0.0, 0.0]
     if options.given == "origin":
-        return {"body": Inertia.about_point(options.mass, options.com, matrix)}
-    return {"body": Inertia(options.mass, np.array(options.com), matrix)}
+        return {"body": Inertia.about_point(options.mass, com, matrix)}
+    return {"body": Inertia(options.mass, np.array(com), matrix)}
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="scripts/inertia", description=__doc__)
     parser.add_argument("urdf", nargs="?", help="an expanded URDF, - for standard input; or one body by the options")
     parser.add_argument("--mass", type=float, help="kg")
-    parser.add_argument("--com", type=float, nargs=3, default=[0.0, 0.0, 0.0], metavar=("X", "Y", "Z"), help="m")
+    parser.add_argument("--com", type=float, nargs=3, metavar=("X", "Y", "Z"), help="m (default 0 0 0)")
     parser.add_argument("--tensor", type=float, nargs=6, metavar=tuple(c.upper() for c in COMPONENTS), help="kg m^2")
-    parser.add_argument("--given", choices=("com", "origin"), default="com", help="the point --tensor is about")
+    parser.add_argument("--given", choices=("com", "origin"), help="the point --tensor is about (default com)")
     parser.add_argument("--about", choices=("com", "origin"), default="com", help="the point that the table is about")
     parser.add_argument(
         "--frame", type=float, nargs=6, default=[0.0] * 6, metavar=_POSE, help="see the body from a frame here, m, rad"

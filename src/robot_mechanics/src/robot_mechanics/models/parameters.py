@@ -42,8 +42,8 @@ class ChainParameters:
 def pack(joints: Sequence[Joint], parent: Sequence[int], what: str) -> ChainParameters:
     """Return the packed arrays of joints; `what` names the chain or tree in messages.
 
-    A joint that mimics another of `joints` follows it (also through several); one whose master is not among them has a
-    coordinate of its own.
+    A joint that mimics another of `joints` follows it (also through several). Those whose master is not among them
+    follow the first of them, whose coordinate stands for the master's, within limits of their own.
 
     Raises
     ------
@@ -51,9 +51,14 @@ def pack(joints: Sequence[Joint], parent: Sequence[int], what: str) -> ChainPara
         If a joint mimics itself or a fixed joint, or the limits of a joint and its followers exclude each other.
     """
     by_name = {joint.name: i for i, joint in enumerate(joints)}
+    first_of: Dict[str, int] = {}
     m = len(joints)
     column, ratio, offset = np.full(m, -1, dtype=np.int64), np.ones(m), np.zeros(m)
-    masters = [_master(i, joints, by_name, what) for i in range(m)]
+    for i in reversed(range(m)):
+        mimic = joints[i].mimic
+        if mimic is not None and joints[i].kind != FIXED and mimic.joint not in by_name and mimic.ratio:
+            first_of[mimic.joint] = i
+    masters = [_master(i, joints, by_name, first_of, what) for i in range(m)]
     coordinates = tuple(i for i in range(m) if joints[i].kind != FIXED and masters[i][0] == i)
     column_of: Dict[int, int] = {i: c for c, i in enumerate(coordinates)}
     for i, (master, r, o) in enumerate(masters):
@@ -72,14 +77,27 @@ def pack(joints: Sequence[Joint], parent: Sequence[int], what: str) -> ChainPara
     )
 
 
-def _master(i: int, joints: Sequence[Joint], by_name: Dict[str, int], what: str) -> Tuple[int, float, float]:
-    """Return the joint whose coordinate drives joint i, with ratio and offset to it."""
+def _master(
+    i: int, joints: Sequence[Joint], by_name: Dict[str, int], first_of: Dict[str, int], what: str
+) -> Tuple[int, float, float]:
+    """Return the joint whose coordinate drives joint i, with ratio and offset to it.
+
+    `first_of` has the first follower of each master that is not among the joints.
+    """
     ratio, offset, at = 1.0, 0.0, i
     seen: List[int] = []
     while True:
         mimic = joints[at].mimic
-        if mimic is None or joints[at].kind == FIXED or mimic.joint not in by_name:
+        if mimic is None or joints[at].kind == FIXED:
             return at, ratio, offset
+        if mimic.joint not in by_name:
+            first = first_of.get(mimic.joint, at)
+            leads = joints[first].mimic
+            if first == at or leads is None:
+                return at, ratio, offset
+            # q_at = a q_master + b and q_first = c q_master + d
+            r = mimic.ratio / leads.ratio
+            return first, ratio * r, ratio * (mimic.offset - r * leads.offset) + offset
         seen.append(at)
         # q_i = ratio * q_at + offset and q_at = mimic.ratio * q_next + mimic.offset
         offset, ratio = ratio * mimic.offset + offset, ratio * mimic.ratio

@@ -79,9 +79,10 @@ def _joint(element: ElementTree.Element, links: Any) -> Joint:
         if ends[tag] not in links:
             raise InvalidUrdfError(f"{tag} link '{ends[tag]}' of joint '{name}' does not exist")
     origin, axis, limit = element.find("origin"), element.find("axis"), element.find("limit")
-    xyz = triple(origin, "xyz", (0.0, 0.0, 0.0), name)
-    rpy = triple(origin, "rpy", (0.0, 0.0, 0.0), name)
-    direction = triple(axis, "xyz", (1.0, 0.0, 0.0), name)  # the URDF's default axis is x
+    owner = f"joint '{name}'"
+    xyz = triple(origin, "xyz", (0.0, 0.0, 0.0), owner)
+    rpy = triple(origin, "rpy", (0.0, 0.0, 0.0), owner)
+    direction = triple(axis, "xyz", (1.0, 0.0, 0.0), owner)  # the URDF's default axis is x
     bounded = kind in ("revolute", "prismatic")
     if bounded and limit is None:
         raise InvalidUrdfError(f"joint '{name}' is {kind} and has no <limit>")
@@ -91,13 +92,13 @@ def _joint(element: ElementTree.Element, links: Any) -> Joint:
             _KIND_OF_TYPE[kind],
             transform(rotation_from_rpy(*rpy), xyz),
             direction if kind != "fixed" else (0.0, 0.0, 1.0),  # type: ignore[arg-type]
-            lower=number(limit, "lower", 0.0, name) if bounded else -math.inf,
-            upper=number(limit, "upper", 0.0, name) if bounded else math.inf,
-            velocity=number(limit, "velocity", math.inf, name),
-            effort=number(limit, "effort", math.inf, name),
+            lower=number(limit, "lower", 0.0, owner) if bounded else -math.inf,
+            upper=number(limit, "upper", 0.0, owner) if bounded else math.inf,
+            velocity=number(limit, "velocity", math.inf, owner),
+            effort=number(limit, "effort", math.inf, owner),
             parent=ends["parent"],
             child=ends["child"],
-            mimic=_mimic(element.find("mimic"), name),
+            mimic=_mimic(element.find("mimic"), owner),
         )
     except InvalidUrdfError:
         raise
@@ -105,12 +106,12 @@ def _joint(element: ElementTree.Element, links: Any) -> Joint:
         raise InvalidUrdfError(str(error)) from None
 
 
-def _mimic(element: Optional[ElementTree.Element], joint: str) -> Optional[Mimic]:
+def _mimic(element: Optional[ElementTree.Element], owner: str) -> Optional[Mimic]:
     if element is None:
         return None
     if not element.get("joint"):
-        raise InvalidUrdfError(f"the <mimic> of joint '{joint}' names no joint; expected joint=\"...\"")
-    ratio, offset = number(element, "multiplier", 1.0, joint), number(element, "offset", 0.0, joint)
+        raise InvalidUrdfError(f'the <mimic> of {owner} names no joint; expected joint="..."')
+    ratio, offset = number(element, "multiplier", 1.0, owner), number(element, "offset", 0.0, owner)
     return Mimic(element.get("joint", ""), ratio, offset)
 
 
@@ -121,8 +122,8 @@ def _name(element: ElementTree.Element, tag: str) -> str:
     return name
 
 
-def number(element: Optional[ElementTree.Element], key: str, default: float, joint: str) -> float:
-    """Return an attribute that is one number; InvalidUrdfError, naming `joint`, if it is none."""
+def number(element: Optional[ElementTree.Element], key: str, default: float, owner: str) -> float:
+    """Return an attribute that is one number; InvalidUrdfError, naming its owner (joint 'a'), if it is none."""
     text = None if element is None else element.get(key)
     if text is None:
         return default
@@ -131,14 +132,14 @@ def number(element: Optional[ElementTree.Element], key: str, default: float, joi
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InvalidUrdfError(f"{key}='{text}' of joint '{joint}' is no finite number")
+        raise InvalidUrdfError(f"{key}='{text}' of {owner} is no finite number")
     return value
 
 
 def triple(
-    element: Optional[ElementTree.Element], key: str, default: Tuple[float, float, float], joint: str
+    element: Optional[ElementTree.Element], key: str, default: Tuple[float, float, float], owner: str
 ) -> Tuple[float, float, float]:
-    """Return an attribute that is three numbers; InvalidUrdfError, naming `joint`, if it is not."""
+    """Return an attribute that is three numbers; InvalidUrdfError, naming its owner, if it is not."""
     text = None if element is None else element.get(key)
     if text is None:
         return default
@@ -147,5 +148,5 @@ def triple(
     except ValueError:
         values = ()
     if len(values) != 3 or not all(math.isfinite(x) for x in values):
-        raise InvalidUrdfError(f"{key}='{text}' of joint '{joint}' must be three finite numbers")
+        raise InvalidUrdfError(f"{key}='{text}' of {owner} must be three finite numbers")
     return values[0], values[1], values[2]

@@ -23,14 +23,21 @@ composite rigid bodies: ch. 6.2; factorization without fill-in along the branche
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Any
 
 from robot_mechanics.native import jit
 from robot_mechanics.native.angles import sincos
 
-# a multiplication and an addition become one instruction, and divisions need no check: a fifth of the time
-bare_kernel = partial(jit.bare_kernel, **jit.SCALAR)
-joined_kernel = partial(jit.joined_kernel, **jit.SCALAR)
+
+def bare_kernel(function: Any) -> Any:
+    """As `jit.bare_kernel` and `jit.scalar_kernel` at once: a fifth faster than the former alone."""
+    return jit.bare_kernel(function, **jit.SCALAR)
+
+
+def joined_kernel(function: Any) -> Any:
+    """As `jit.joined_kernel`, and `jit.scalar_kernel` at once."""
+    return jit.joined_kernel(function, **jit.SCALAR)
+
 
 REVOLUTE, PRISMATIC, FIXED_BASE, FLOATING_BASE = 0, 1, 2, 3
 PARENT, KIND, COLUMN, RATIO, OFFSET, R, P, MASS, H, I = 0, 1, 2, 3, 4, 5, 14, 17, 18, 21  # noqa: E741 - as in the books

@@ -25,9 +25,21 @@ def standing_torques(table, q, v, a, contacts, weight, tau, load, work):
     """Write the forces tau (rates,) that joints need for a motion while contacts carry the robot, and loads (c,), N.
 
     table: of a floating base. weight: (c,) of the contacts, 0 (carries nothing) to 1. A sum below 1 carries only this
-    fraction of the robot. The rows of the base in tau are what the contacts do not carry.
+    fraction of the robot. The rows of the base in tau are what the contacts do not carry. All are NaN if an argument
+    is not finite, or the quaternion zero.
     """
+    for k in range(contacts.shape[0]):
+        load[k] = np.nan
     rb.inverse_dynamics(table, q, v, a, tau, work)
+    known = 0.0  # NaN if an argument is not finite
+    for c in range(tau.shape[0]):
+        known += tau[c]
+    for k in range(contacts.shape[0]):
+        known += weight[k]
+    if not np.isfinite(known):
+        for c in range(tau.shape[0]):
+            tau[c] = np.nan
+        return
     for k in range(3):
         work[0, _UP + k] = work[0, 6 + k]
     for i in range(1, table.shape[0]):
