@@ -7,6 +7,7 @@ import pytest
 
 rospy = pytest.importorskip("rospy")
 
+from shellbot_common import transforms_node  # noqa: E402
 from shellbot_common.publisher_node import Publisher  # noqa: E402
 
 
@@ -21,3 +22,11 @@ def test_a_topic_that_a_shutdown_closed_is_no_error(monkeypatch, requested):
     else:
         with pytest.raises(rospy.ROSException, match="unregistered"):
             publisher.publish("late")
+
+
+def test_transforms_of_a_node_that_shuts_down_are_no_error(monkeypatch):
+    closed = Publisher.__new__(Publisher)
+    closed.impl = None
+    monkeypatch.setattr(transforms_node, "Publisher", lambda *_, **__: closed)
+    monkeypatch.setattr(rospy.core, "_in_shutdown", True)
+    transforms_node.TransformBroadcaster().sendTransform([])

@@ -316,6 +316,11 @@ def test_a_waypoint_steers_until_something_else_does():
     core.engine.request_mode("relax")
     with pytest.raises(SnakeMotionError, match="mode relax; request the mode go"):
         core.go_to((2.0, 0.0, 0.0))
+    core.command((0.0, 0.0, 0.0))
+    assert not run(0.01).notice
+    core.command((0.1, 0.0, 0.0))
+    assert run(0.01).notice == "cmd_vel does not count in mode relax; request the mode go first"
+    assert not run(0.1).notice and core.engine.active is None
     core.engine.request_mode("go")
     core.drive = VelocityDrive({"forward": core.drive.maps["forward"]}, MODULES)
     with pytest.raises(SnakeMotionError, match="of sideways, rotation for 16 modules; .*identify --modules 16"):

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import rospy
-import tf2_ros
 from dynamic_reconfigure.msg import Config
 from geometry_msgs.msg import PoseStamped, Twist
 from nav_msgs.msg import Odometry
@@ -32,6 +31,7 @@ from shellbot_common.log_node import NodeLog
 from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
+from shellbot_common.transforms_node import TransformBroadcaster
 from shellbot_control.gains_conversions import gains_from_config
 from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import (
@@ -70,7 +70,7 @@ class WalkNode:
         self._walkspace = Publisher("walkspace", Walkspace, queue_size=1, latch=True)
         self._walkspace.publish(convert.walkspace_message(parameters))
         self._shown = Status("", "", "")
-        self._transforms = tf2_ros.TransformBroadcaster()
+        self._transforms = TransformBroadcaster()
         self._operator = OperatorInterface(self._stop_driving)
         self._actions = MotionServer(core, self._lock, self._operator)
         topics = [("joint_states", JointState), ("imu/data", Imu)]

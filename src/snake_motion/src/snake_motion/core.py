@@ -186,6 +186,9 @@ class SnakeCore:
                 self._is_driving = False
                 self.engine.drive(None)
             return str(error)
+        if target is not None and self.engine.mode != "go":
+            self._twist_time, self._is_driving = -np.inf, False
+            return f"cmd_vel does not count in mode {self.engine.mode}; {self._remedy()}"
         if target is not None or self._is_driving:
             self.engine.drive(target)
         self._is_driving = target is not None

@@ -10,7 +10,6 @@ import time
 from typing import Optional, Tuple
 
 import rospy
-import tf2_ros
 from geometry_msgs.msg import PoseStamped, Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
@@ -23,6 +22,7 @@ from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
+from shellbot_common.transforms_node import TransformBroadcaster
 from shellbot_control import ConfigurationError, JointOrder, TargetsError
 from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
@@ -47,6 +47,7 @@ class SnakeNode:
         self._lock = threading.RLock()
         self._log = NodeLog("snake_motion")
         self._attitude = Attitude()
+        self._is_blind = False
         self._shown: Optional[Tuple[str, ...]] = None
         nodelay = {"queue_size": 1, "tcp_nodelay": True}
         self._targets = Publisher("joint_targets", JointState, **nodelay)
@@ -56,7 +57,7 @@ class SnakeNode:
         self._walkspace.publish(conversions.walkspace_message(core.drive.limits, rospy.Time()))
         self._waypoint = Publisher("waypoint_state", String, queue_size=1, latch=True)
         self._waypoint_state = ""
-        self._transforms = tf2_ros.TransformBroadcaster()
+        self._transforms = TransformBroadcaster()
         self._operator = OperatorInterface(self._stop_driving)
         self._service = rospy.Service("request_mode", RequestMode, self._on_request)
         self._subscribers = [
@@ -93,7 +94,11 @@ class SnakeNode:
         if output.state is not None:
             self._odom.publish(conversions.odometry_message(output.state, stamp))
             self._transforms.sendTransform(conversions.transforms(output.state, self._profile.base.link, stamp))
+            if self._is_blind:
+                self._is_blind = False
+                self._log(Notice("imu", Level.INFO, "the attitude on imu/data is back: odometry goes on"))
         elif t > 1.0:
+            self._is_blind = True
             self._log(Notice("imu", Level.WARN, "no attitude on imu/data: no odometry, and gaits begin on any side"))
         if output.notice:
             self._log(Notice("drive", Level.WARN, output.notice))

@@ -10,7 +10,6 @@ import time
 
 import numpy as np
 import rospy
-import tf2_ros
 from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
 
@@ -24,6 +23,7 @@ from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
 from shellbot_common.publisher_node import Publisher
+from shellbot_common.transforms_node import TransformBroadcaster
 from shellbot_msgs.msg import Contacts
 
 BLIND_TICKS = 100  # ticks without an attitude before it is said
@@ -41,7 +41,7 @@ class OdometryNode:
         self._log = NodeLog("odometry")
         self._odom = Publisher("odom", Odometry, queue_size=1, tcp_nodelay=True)
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
-        self._transforms = tf2_ros.TransformBroadcaster()
+        self._transforms = TransformBroadcaster()
         self._subscribers = [
             # A dropped tick is distance missing from the sum: on a busy machine ticks may wait, but none is lost.
             rospy.Subscriber("foot_contacts", Contacts, self._on_contacts, queue_size=200, tcp_nodelay=True),
