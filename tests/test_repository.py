@@ -141,6 +141,12 @@ def test_scripts_explain_themselves_from_anywhere(script, tmp_path):
     assert f"scripts/{script.name}" in done.stdout
 
 
+def test_help_of_another_robot_is_its_own():
+    done = subprocess.run([str(ROOT / "scripts" / "sim"), "robot:=snake", "--help"], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("usage: scripts/sim robot:=snake ")
+    assert "modules" in done.stdout and "demo:=mission" not in done.stdout
+
+
 @pytest.mark.parametrize(
     "script", [s for s in SCRIPTS if s.name in ("setup", "test", "bench", "experiment")], ids=lambda f: f.name
 )
