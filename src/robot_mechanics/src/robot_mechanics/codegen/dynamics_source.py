@@ -11,6 +11,7 @@ from robot_mechanics.codegen.expressions import Value, Writer, code, snap
 from robot_mechanics.codegen.traced import Memory, Number, Traced, traceable, value_of
 from robot_mechanics.codegen.trig_source import InlineWriter
 from robot_mechanics.native import rigid_body as rb
+from robot_mechanics.native.articulated import has_own_coordinates
 
 KERNELS = ("inverse", "mass_matrix", "forward", "inverse_batch")
 # bodies, the base included, up to which the source is straight: it is 3 to 9 times faster than the loop, but compiles
@@ -22,6 +23,7 @@ import numpy as np
 
 from robot_mechanics.errors import ShapeError
 from robot_mechanics.native import rigid_body as rb
+from robot_mechanics.native.articulated import articulated
 from robot_mechanics.native.jit import bare_kernel, lane_kernel, stack_floats
 from robot_mechanics.native.lanes import get, put
 from robot_mechanics.native.angles import sincos
@@ -51,7 +53,7 @@ _LOOPS = {
     for c in range({nv}):
         a[c] = block[{nq} + {nv} + c]
     M = stack_floats({nv} * {nv}).reshape(({nv}, {nv}))
-    return rb.forward_dynamics(TABLE, ABOVE, q, v, stack_floats(0).reshape((0, 6)), a, M, work)
+    return {forward}(TABLE, ABOVE, q, v, stack_floats(0).reshape((0, 6)), a, M, work)
 """,
 }
 # of many states, in columns; the lanes' loop is one over rows at fixed places, which LLVM turns into SIMD code
@@ -130,7 +132,8 @@ def dynamics_source(rows: np.ndarray, above: np.ndarray, name: str) -> str:
         return _HEAD + (_lanes(rows, above, given) if name == "inverse_batch" else _straight(rows, above, name, given))
     one = "inverse" if name == "inverse_batch" else name
     text = _TABLE.format(rows=rows.tolist(), above=above.tolist()) + _KERNEL.format(name=one, size=given + made)
-    text += (_WORK + _LOOPS[one]).format(bodies=len(rows), columns=rb.WORK, nq=nq, nv=nv, given=given)
+    forward = "articulated" if has_own_coordinates(rows, nv) else "rb.forward_dynamics"
+    text += (_WORK + _LOOPS[one]).format(bodies=len(rows), columns=rb.WORK, nq=nq, nv=nv, given=given, forward=forward)
     return _HEAD + text + (_ONE_BY_ONE.format(given=given, size=given + made) if name == "inverse_batch" else "")
 
 

@@ -17,6 +17,7 @@ from robot_mechanics.models.inertia import Inertia
 from robot_mechanics.models.tree import KinematicTree
 from robot_mechanics.models.urdf import load_urdf
 from robot_mechanics.native import rigid_body as rb
+from robot_mechanics.native.articulated import articulated, has_own_coordinates
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -187,7 +188,8 @@ class DynamicModel:
         """
         a, M = self._v(tau, "tau"), np.empty((self.nv, self.nv))
         table, wrenches = self.table, self._forces(forces)
-        at = rb.forward_dynamics(table.rows, table.above, self._q(q), self._v(v), wrenches, a, M, self._work())
+        solve = articulated if has_own_coordinates(table.rows, self.nv) else rb.forward_dynamics
+        at = solve(table.rows, table.above, self._q(q), self._v(v), wrenches, a, M, self._work())
         self._refuse_singular(at)
         return a
 

@@ -47,7 +47,7 @@ BODY = 30
 # linear acceleration, force, moment about the origin
 ROT, ORG, W, WD, A, F, N = 0, 9, 12, 15, 18, 21, 24
 COMPOSITE = 27  # mass, first moment, tensor about the origin of a body with all that hangs on it
-WORK = 37
+WORK = 56  # with those of `articulated`
 
 
 @joined_kernel
@@ -354,7 +354,7 @@ def solve_positive(M, above, x):
 
 @bare_kernel
 def forward_dynamics(table, above, q, v, forces, a, M, work):
-    """Replace the generalized forces in `a` by the accelerations that they give; M is memory.
+    """Replace the generalized forces in `a` by the accelerations that they give, by the mass matrix; M is memory.
 
     forces: as in `inverse_dynamics_against`, or no rows. Returns as `solve_positive`.
     """
