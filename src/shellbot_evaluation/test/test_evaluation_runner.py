@@ -115,6 +115,24 @@ def test_command_line_writes_its_files_and_its_status_tells_whether_limits_were_
         "tiny_friction.png",
     } <= written
     assert "| step | height_deviation_mm | at most 0.0001 |" in " ".join(page.read_text().split())
+    misspelt = DEFINITIONS.replace("height_deviation_mm: LIMIT", "height_devation_mm: 50.0").replace(
+        "    dash", "    # dash"
+    )
+    (tmp_path / "tiny.yaml").write_text(misspelt)
+    arguments = [
+        "tiny",
+        "--definitions",
+        str(tmp_path / "tiny.yaml"),
+        "--seeds",
+        "1",
+        "--out",
+        str(tmp_path / "misspelt"),
+    ]
+    capsys.readouterr()
+    assert main(arguments) == 1
+    assert re.search(r"height_devation_mm .* no run has this figure .* no ", capsys.readouterr().out)
+    assert main(["--campaign", "nao", "--json", "nao.json"]) == 2
+    assert "--campaign has cases of its own, and its files in --out; leave out json" in capsys.readouterr().err
     assert Trace.load(tmp_path / "out" / "tiny_step_seed0.npz").t.size > 100
     assert main(["absent"]) == 2
     sentence = capsys.readouterr().err

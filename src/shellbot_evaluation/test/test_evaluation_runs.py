@@ -189,6 +189,19 @@ def test_a_journal_gives_results_again_to_the_last_bit_and_ignores_a_line_that_w
     assert not path.exists(), "the results are elsewhere"
 
 
+def test_a_journal_keeps_the_runs_of_another_command_that_was_interrupted(tmp_path, capsys):
+    cases, path = labelled(tmp_path / "marks", 4), tmp_path / "runs.jsonl"
+    with pytest.raises(KeyboardInterrupt), Journal(path, "test") as journal:
+        map_jobs(carry_out, cases[:2], 1, None, journal)
+        raise KeyboardInterrupt
+    with Journal(path, "test") as journal:
+        map_jobs(carry_out, cases[1:3], 1, None, journal)
+    assert f"2 runs of another command that was interrupted stay in {path}" in capsys.readouterr().err
+    with Journal(path, "test") as journal:
+        map_jobs(carry_out, cases, 1, None, journal)
+    assert carried_out(tmp_path / "marks") == {0: 1, 1: 1, 2: 2, 3: 1} and not path.exists()
+
+
 def test_a_journal_of_something_else_or_of_other_code_is_refused(tmp_path, monkeypatch):
     path, cases = tmp_path / "runs.jsonl", labelled(tmp_path / "marks", 1)
     with pytest.raises(KeyboardInterrupt), Journal(path, "test") as journal:

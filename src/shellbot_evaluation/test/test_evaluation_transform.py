@@ -79,6 +79,26 @@ def test_the_summary_counts_failures_and_takes_the_worst():
     assert set(GOALS) < set(found)
 
 
+def test_the_worst_of_a_range_is_the_run_farthest_outside():
+    runs = dataclasses.replace(transform_cli.RUNS, goals={"tilt_deg": (1.0, 2.0)})
+    for values, worst in (((1.5, 0.2, 2.3), 0.2), ((1.5, 0.9, 2.3), 2.3), ((1.5, 1.4), 1.4)):
+        rows = [{**row(seed), "tilt_deg": value} for seed, value in enumerate(values)]
+        assert runs.summary(rows)["tilt_deg"]["worst"] == worst
+
+
+def test_a_page_without_its_markers_is_refused_before_the_first_run(tmp_path, monkeypatch, capsys):
+    def execute(case):
+        raise AssertionError("a run began")
+
+    monkeypatch.setattr(transform_cli, "RUNS", dataclasses.replace(transform_cli.RUNS, execute=execute))
+    (tmp_path / "page.md").write_text("# Page\n")
+    for page in ("page.md", "none.md"):
+        words = ["--seeds", "1", "--out", str(tmp_path), "--write", str(tmp_path / page)]
+        assert transform_cli.main(words) == 2
+    written = capsys.readouterr().err
+    assert "page.md lacks the lines '<!-- begin: transform -->'" in written and "none.md" in written
+
+
 def test_the_command_line_writes_runs_and_summary(tmp_path, monkeypatch, capsys):
     runs = dataclasses.replace(transform_cli.RUNS, execute=lambda case: row(case.seed - 100))
     monkeypatch.setattr(transform_cli, "RUNS", runs)

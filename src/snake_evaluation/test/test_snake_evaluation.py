@@ -14,7 +14,7 @@ from snake_evaluation.experiment_cli import main
 from snake_evaluation.identify import identify
 from snake_evaluation.snake_run import Setup, SnakeRun
 from snake_evaluation.speed import speed_table
-from snake_evaluation.waypoint_experiment import _mission
+from snake_evaluation.waypoint_experiment import GOALS, Mission, _mission
 from snake_motion.velocity_map import load_map
 
 from shellbot_common import package_file
@@ -287,3 +287,23 @@ def test_more_than_16_modules_are_rooted_in_the_middle():
     short, long = Setup(16).simulator, Setup(17).simulator
     assert (short.root, long.root) == ("base", "middle")
     assert long.replace(root="base") == short
+
+
+def test_a_waypoint_that_is_not_reached_is_a_status_and_the_report_names_its_command(tmp_path, monkeypatch, capsys):
+    def missions(argument):
+        setup, _ = argument
+        given = {"friction": setup.friction, "seed": setup.seed, "cycles": 9.0, "position_error_mm": 5.0}
+        errors = {"heading_error_deg": 0.5, "estimate_error_mm": 2.0}
+        return [Mission(goal, **given, **errors, reached=goal != missions.missed) for goal in GOALS]
+
+    monkeypatch.setattr(experiment_cli, "run_waypoints", missions)
+    words = ["waypoints", "--seeds", "2", "--modules", "8", "--out", str(tmp_path)]
+    for missed, status in (("", 0), (list(GOALS)[-1], 1)):
+        missions.missed = missed
+        assert main(words) == status
+    command = " ".join(["scripts/experiment snake", *words])
+    assert f"Made by `{command}`" in capsys.readouterr().out
+    written = json.loads((tmp_path / "snake_waypoints.json").read_text())
+    assert written["command"] == command
+    table = (tmp_path / "snake_waypoints.html").read_text()
+    assert all(goal in table for goal in GOALS)

@@ -60,7 +60,9 @@ _DIGITS = {"turn_deg": 1, "push_N": 0, "push_deg": 0, "shock_m_s2": 0, "seconds"
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Run the walks; returns 0, 1 if a run fell or did not arrive, 2 for arguments that cannot be used."""
-    options = _parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    options = _parser().parse_args(given)
+    options.command = " ".join(["scripts/experiment humanoid", *given])
     return run_tool(lambda: _run(options))
 
 
@@ -148,7 +150,7 @@ def _runs(
         runs = map_jobs(function, labelled, options.jobs, pool_of(options.scheduler), journal)
         summary = summarise_runs(runs)
         if file is not None:
-            write_json(file, {"machine": machine(), "runs": runs, "summary": summary})
+            write_json(file, {"machine": machine(), "command": options.command, "runs": runs, "summary": summary})
         columns = dict.fromkeys(key for key in _COLUMNS if key in runs[0])
         text = markdown_table([{key: run[key] for key in columns} for run in runs]) + "\n" + markdown_table([summary])
         _show(runs, text, options, mode, summary)
@@ -162,13 +164,14 @@ def _show(
     mode: str,
     summary: Optional[Dict[str, Any]] = None,
 ) -> None:
+    text += f"\nMade by `{options.command}` in virtual time: the machine does not matter.\n"
     say(text)
     if options.write:
         write_between_markers(options.write, mode, text)
     if options.out is not None:
         labelled = [{**run, "label": f"{run['case']}, {run['engine']}"} if "case" in run else run for run in runs]
         columns = {key: head for key, head in _COLUMNS.items() if key in runs[0]}
-        content = {"summary": summary} if summary else {}
+        content = {"command": options.command, **({"summary": summary} if summary else {})}
         page = write_runs(options.out, f"humanoid_{mode}", text, labelled, columns, _DIGITS, content)
         say(f"every run, as table and plot: {page}")
 

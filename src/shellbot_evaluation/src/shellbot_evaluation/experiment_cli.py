@@ -166,6 +166,9 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
 
 
 def _run_campaign(arguments: argparse.Namespace, command: str) -> int:
+    for option in ("experiment", "distance", "speed", "definitions", "json"):
+        if getattr(arguments, option):
+            raise DefinitionError(f"--campaign has cases of its own, and its files in --out; leave out {option}")
     campaign = Campaign.load(_config_file(CAMPAIGNS[arguments.campaign]))
     seeds = seeds_of(arguments.seeds or str(campaign.repetitions))
     with contextlib.ExitStack() as open_journals:  # until all are done: what is interrupted goes on from all of them
@@ -179,8 +182,7 @@ def _run_campaign(arguments: argparse.Namespace, command: str) -> int:
         for name, results in found.items():
             write_report(arguments.out, name, results, text, {}, arguments.traces)
             say(f"every run, as table and plot: {arguments.out / name}.html")
-        say(text)
-        _write_page(arguments, arguments.campaign, text)
+        _show(arguments, arguments.campaign, text)
     return 0 if all(row["success"] for row in rows) else 1
 
 
@@ -210,7 +212,6 @@ def _one(
         content = {"command": command, "limits": limits, "summary": summary}
         _report(arguments, experiment.name, results, text, limits_text(limits, command), content)
         if arguments.json is not None:
-            arguments.json.parent.mkdir(parents=True, exist_ok=True)
             write_json(arguments.json, {"machine": machine(), "command": command, "runs": rows, "summary": summary})
     return all(bool(line["met"]) for line in limits)
 
@@ -277,20 +278,15 @@ def _execute(
 
 
 def _report(
-    arguments: argparse.Namespace,
-    name: str,
-    results: List[RunResult],
-    text: str,
-    head: str,
-    content: Mapping[str, Any],
+    arguments: argparse.Namespace, name: str, results: List[RunResult], text: str, head: str, content: Mapping[str, Any]
 ) -> None:
     write_report(arguments.out, name, results, head, content, arguments.traces)
-    say(text)
     say(f"every run, as table and plot: {arguments.out / name}.html")
-    _write_page(arguments, name, text)
+    _show(arguments, name, text)
 
 
-def _write_page(arguments: argparse.Namespace, name: str, text: str) -> None:
+def _show(arguments: argparse.Namespace, name: str, text: str) -> None:
+    say(text)
     if arguments.write is not None:
         write_between_markers(arguments.write, name, text)
         say(f"table '{name}' written into {arguments.write}")

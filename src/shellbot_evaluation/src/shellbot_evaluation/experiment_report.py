@@ -71,7 +71,6 @@ DIGITS = {
     "power_w": 1,
     "cost_of_transport": 2,
     "electrical_cost": 2,
-    "worst": 2,
 }
 
 
@@ -120,13 +119,18 @@ def experiment_text(experiment: Experiment, rows: Sequence[Mapping[str, Any]], c
     command : str
         Command line that made them.
     """
-    limits = verdicts(experiment, rows)
-    return "\n".join([*([markdown_table(limits, digits=DIGITS)] if limits else []), run_table(rows), _made_by(command)])
+    return "\n".join([*_verdict_table(verdicts(experiment, rows)), run_table(rows), _made_by(command)])
 
 
 def limits_text(limits: Sequence[Mapping[str, Any]], command: str) -> str:
     """Return the Markdown of the verdicts alone."""
-    return "\n".join([*([markdown_table(limits, digits=DIGITS)] if limits else []), _made_by(command)])
+    return "\n".join([*_verdict_table(limits), _made_by(command)])
+
+
+def _verdict_table(limits: Sequence[Mapping[str, Any]]) -> List[str]:
+    """Return the table of the verdicts, if there are any; limits of all sizes, 0.005 m as well as 5 %, need digits."""
+    rows = [{**x, "worst": f"{x['worst']:.3g}" if isinstance(x["worst"], float) else x["worst"]} for x in limits]
+    return [markdown_table(rows)] if rows else []
 
 
 def _made_by(command: str) -> str:

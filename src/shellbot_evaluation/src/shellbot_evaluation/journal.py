@@ -11,10 +11,10 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, Callable, ContextManager, Dict, Mapping, Optional, Type
+from typing import Any, Callable, ContextManager, Dict, Mapping, Optional, Set, Type
 
 from .errors import EvaluationError
-from .reports import code_version
+from .reports import code_version, write_file
 
 
 class Journal:
@@ -45,6 +45,8 @@ class Journal:
         self.path = path
         self._pack, self._unpack = pack or _same, unpack or _same
         self._done: Dict[str, Any] = {}
+        self._of_this: Set[str] = set()  # runs that this command has found or made
+        self._head = {"experiment": experiment, "code": code_version()}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
@@ -55,16 +57,25 @@ class Journal:
             ) from None
         except OSError as error:
             raise EvaluationError(f"cannot write {path}: {error.strerror}; give another --out or --json") from None
-        self._read({"experiment": experiment, "code": code_version()})
+        self._read(self._head)
+        self._before = set(self._done)
 
     def __enter__(self) -> Journal:
         """Return itself."""
         return self
 
     def __exit__(self, kind: Optional[Type[BaseException]], *error: object) -> None:
-        """Close the file. It is removed when all is done; after an error, the number of runs in it is reported."""
+        """Close the file; after an error, the number of runs in it is reported.
+
+        When all is done it is removed, unless it holds runs of another command that was interrupted: other seeds.
+        """
+        others = self._before - self._of_this
         if kind is not None and self._done:
             sys.stderr.write(f"{len(self._done)} runs are in {self.path}; the same command goes on from there\n")
+        elif others:
+            lines = [self._head, *({"run": key, "result": self._done[key]} for key in sorted(self._before))]
+            write_file(self.path, "".join(json.dumps(line) + "\n" for line in lines))
+            sys.stderr.write(f"{len(self._before)} runs of another command that was interrupted stay in {self.path}\n")
         else:
             self.path.unlink(missing_ok=True)  # before the lock is free: another experiment may begin one here then
         self._file.close()
@@ -102,7 +113,9 @@ class Journal:
 
     def find(self, function: Callable[[Any], Any], argument: Any) -> Optional[Any]:
         """Return the result of a run that is done, else None."""
-        packed = self._done.get(_key(function, argument))
+        key = _key(function, argument)
+        self._of_this.add(key)
+        packed = self._done.get(key)
         return None if packed is None else self._unpack(packed)
 
     def add(self, function: Callable[[Any], Any], argument: Any, result: Any) -> Any:
@@ -132,6 +145,7 @@ class Journal:
                 f"cannot write a run to {self.path}: {error.strerror}; {len(self._done)} runs are in it: "
                 "make room there and give the same command again"
             ) from None
+        self._of_this.add(key)
         self._done[key] = json.loads(text)["result"]
         return self._unpack(self._done[key])
 

@@ -73,7 +73,8 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write indented JSON; nan and infinity, which JSON does not know, become null."""
+    """Write indented JSON, its folder made if need be; nan and infinity, which JSON does not know, become null."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, json.dumps(_plain(content), indent=2, allow_nan=False) + "\n")
 
 

@@ -74,7 +74,7 @@ RIGHT = SeededRuns(
     conditions=conditions,
     execute=right,
     duration=lambda row: row["upright_s"],
-    done="Upright and standing",
+    done="Upright, and then standing (times: until upright)",
     is_varied=True,
 )
 

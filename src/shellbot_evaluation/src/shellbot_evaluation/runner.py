@@ -117,7 +117,7 @@ def verdicts(experiment: Experiment, rows: Sequence[Mapping[str, object]]) -> Li
     Returns
     -------
     list of dict
-        case, figure, limit, worst, runs, met; a limit whose column no run has is left out. Of a case with runs that
+        case, figure, limit, worst, runs, met; a limit whose column no run has is not met. Of a case with runs that
         failed, which have no figures, the first line counts these.
     """
     table: List[Dict[str, object]] = []
@@ -141,4 +141,8 @@ def verdicts(experiment: Experiment, rows: Sequence[Mapping[str, object]]) -> Li
                         "met": limit.is_met(values),
                     }
                 )
+    if all(row["success"] for row in rows):
+        for name in (limit.column for limit in experiment.limits if not any(limit.column in row for row in rows)):
+            line = {"case": "all", "figure": name, "limit": "", "worst": "no run has this figure"}
+            table.append({**line, "runs": len(rows), "met": False})
     return table

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from .parallel import add_workers, map_jobs, pool_of
 from .perturbations import PUSH, Perturbations, add_perturb, chain_changes
 from .report_files import write_runs
 from .reports import machine, write_json
-from .tables import markdown_table, write_between_markers
+from .tables import markdown_table, split_at_markers, write_between_markers
 
 _FIGURES = {k: k for k in ("figure", "goal", "median", "worst", "within", "runs")}
 _INF = math.inf
@@ -127,13 +128,15 @@ class SeededRuns:
 
     def _run(self, arguments: argparse.Namespace, command: str) -> int:
         cases = self.cases(seeds_of(arguments.seeds))
+        if arguments.write is not None:
+            split_at_markers(arguments.write, self.name)
         with Journal(arguments.out / f"{self.name}.unfinished.jsonl", self.name) as journal:
             rows = map_jobs(self.execute, cases, arguments.jobs, pool_of(arguments.scheduler), journal)
             rows = [_with_changes(row, case) for (_, case), row in zip(cases, rows)]
             summary = self.summary(rows)
             text = self.report(rows, summary, command)
+            say(text)
             self._write(arguments, rows, text, {"command": command, "summary": summary})
-        say(text)
         say(f"every run, as table and plot: {arguments.out / self.name}.html")
         reached = all(summary[column]["within"] == summary["runs"] for column in self.goals)
         return 0 if reached and summary["success"] == summary["runs"] else 1
@@ -144,7 +147,6 @@ class SeededRuns:
         digits = {**dict.fromkeys(self.columns, 1), **self.digits}
         write_runs(arguments.out, self.name, text, rows, self.columns, digits, content)
         if arguments.json is not None:
-            arguments.json.parent.mkdir(parents=True, exist_ok=True)
             write_json(arguments.json, {"machine": machine(), **content, "runs": rows})
         if arguments.write is not None:
             write_between_markers(arguments.write, self.name, text)
@@ -169,7 +171,7 @@ class SeededRuns:
             values = [float(row.get(column, math.nan)) for row in rows]
             found[column] = {
                 "median": _over(values, np.median),
-                "worst": _over(values, np.max if math.isfinite(high) else np.min),
+                "worst": _over(values, functools.partial(max, key=functools.partial(_beyond, low, high))),
                 "goal": high if math.isinf(low) else low if math.isinf(high) else [low, high],
                 "within": sum(low <= value <= high for value in values),
             }
@@ -255,6 +257,11 @@ def _together(values: Sequence[Any], function: Any) -> Any:
     if isinstance(values[0], bool):
         return f"{sum(values)} of {len(values)}"
     return _over(values, function) if isinstance(values[0], float) else values[0]
+
+
+def _beyond(low: float, high: float, value: float) -> float:
+    """Return by how much a value is outside of a range; negative inside."""
+    return max(low - value, value - high)
 
 
 def _over(values: Sequence[float], function: Any) -> Optional[float]:

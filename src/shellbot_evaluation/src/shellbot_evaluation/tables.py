@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Mapping, Optional, Sequence
+from typing import Mapping, Optional, Sequence, Tuple
 
 from tabulate import tabulate
 
@@ -56,8 +56,8 @@ def markdown_table(
     return tabulate(body, list(heads.values()), "github", disable_numparse=True) + "\n"
 
 
-def write_between_markers(path: Path, name: str, text: str) -> None:
-    """Replace what stands between the markers of `name` in a page.
+def split_at_markers(path: Path, name: str) -> Tuple[str, str]:
+    """Return a page up to the markers of `name`, and from what follows them.
 
     The markers are lines of their own: ``<!-- begin: name -->`` and ``<!-- end: name -->``.
 
@@ -75,4 +75,10 @@ def write_between_markers(path: Path, name: str, text: str) -> None:
     _, found_end, tail = rest.partition(end)
     if not (found_begin and found_end):
         raise EvaluationError(f"{path} lacks the lines '{begin}' and '{end}' in this order; add them where it belongs")
-    write_file(path, f"{head}{begin}\n\n{text.strip()}\n\n{end}{tail}")
+    return head + begin, end + tail
+
+
+def write_between_markers(path: Path, name: str, text: str) -> None:
+    """Replace what stands between the markers of `name` in a page; raises as `split_at_markers`."""
+    head, tail = split_at_markers(path, name)
+    write_file(path, f"{head}\n\n{text.strip()}\n\n{tail}")

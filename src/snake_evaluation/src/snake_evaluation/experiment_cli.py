@@ -19,7 +19,7 @@ from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import add_workers, map_jobs, pool_of
 from shellbot_evaluation.report_files import write_runs
-from shellbot_evaluation.reports import write_json
+from shellbot_evaluation.reports import machine, write_json
 from shellbot_evaluation.tables import markdown_table, write_between_markers
 from shellbot_simulator.core.config import ENGINES
 
@@ -113,8 +113,10 @@ def add_files(parser: argparse.ArgumentParser) -> None:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run the tool; returns 0, 1 if a robot tipped over, 2 after an error."""
-    options = parser().parse_args(argv)
+    """Run the tool; returns 0, 1 if a robot tipped over or did not reach a waypoint, 2 after an error."""
+    given = sys.argv[1:] if argv is None else argv
+    options = parser().parse_args(given)
+    options.command = " ".join(["scripts/experiment snake", *given])
     return run_tool(lambda: _run(options))
 
 
@@ -145,7 +147,7 @@ def _run(options: argparse.Namespace) -> int:
         rows = [row for each in found for row in each]
         summary = type(rows[0]).summary(rows)
         _report(options, [asdict(row) for row in rows], summary, markdown_table([summary]))
-    return 1 if any(getattr(row, "tipped", False) for row in rows) else 0
+    return 1 if any(getattr(row, "tipped", False) or not getattr(row, "reached", True) for row in rows) else 0
 
 
 def _gaits(options: argparse.Namespace, setups: Sequence[Setup]) -> int:
@@ -217,17 +219,19 @@ def _journal(options: argparse.Namespace, kind: Any, digest: str) -> ContextMana
 
 
 def _report(options: argparse.Namespace, runs: Sequence[Dict[str, Any]], summary: Dict[str, Any], text: str) -> None:
+    text += f"\nMade by `{options.command}` in virtual time: the machine does not matter.\n"
     say(text)
     if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        write_json(options.json, {"experiment": options.experiment, "runs": runs, "summary": summary})
+        made = {"machine": machine(), "command": options.command, "experiment": options.experiment}
+        write_json(options.json, {**made, "runs": runs, "summary": summary})
         say(f"written: {options.json}")
     if options.out:
-        label = "{gait} {direction:+d}, {modules} modules, friction {friction:g}"
-        rows = [{**run, "label": label.format(**run)} if "gait" in run else run for run in runs]
+        label = "{gait} {direction:+d}, {modules} modules, friction {friction:g}" if "gait" in runs[0] else "{goal}"
+        rows = [{**run, "label": label.format(**run)} if {"gait", "goal"} & set(run) else run for run in runs]
         columns = {key: COLUMNS.get(key, key) for key in runs[0] if key not in ("gait", "direction")}
         name = f"snake_{options.experiment}"
-        page = write_runs(options.out, name, text, rows, columns, DIGITS, {"summary": summary})
+        content = {"command": options.command, "summary": summary}
+        page = write_runs(options.out, name, text, rows, columns, DIGITS, content)
         say(f"every run, as table and plot: {page}")
 
 
