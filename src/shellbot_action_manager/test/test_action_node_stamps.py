@@ -61,7 +61,7 @@ def warnings(monkeypatch):
         monkeypatch.setattr(module, "Publisher", Topic)
     monkeypatch.setattr(action_manager_node, "Server", Topic)
     monkeypatch.setattr(perform_action_node, "ActionServer", Topic)
-    monkeypatch.setattr(odometry_node.tf2_ros, "TransformBroadcaster", Topic)
+    monkeypatch.setattr(odometry_node, "TransformBroadcaster", Topic)
     for name in ("logwarn", "loginfo"):
         monkeypatch.setattr(rospy, name, lambda text, *_: said.append(text))
     monkeypatch.setattr(log_node, "LOG", dict.fromkeys(Level, lambda _format, _name, text: said.append(text)))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from shellbot_gazebo_connector.pace import PATIENCE, Pace
+from shellbot_gazebo_connector.pace import NUDGE, PATIENCE, Pace
 
 TICK, STEP = 0.01, 0.001
 
@@ -11,7 +11,7 @@ TICK, STEP = 0.01, 0.001
 def test_a_tick_is_due_once_for_each_command_of_the_newest_states():
     pace = Pace(STEP)
     for k in range(1, 300):
-        pace.on_states(k * TICK)
+        pace.on_states(k * TICK, 0.0)
         assert not pace.on_command((k - 1) * TICK, 0.0), "it answers the states before"
         assert pace.on_command(k * TICK, 0.0)
         assert not pace.on_command(k * TICK, 0.0), "answered already"
@@ -20,32 +20,52 @@ def test_a_tick_is_due_once_for_each_command_of_the_newest_states():
 
 def test_a_command_that_overtakes_its_states_counts():
     pace = Pace(STEP)
-    pace.on_states(TICK)
+    pace.on_states(TICK, 0.0)
     assert pace.on_command(2 * TICK, 0.0)
-    pace.on_states(2 * TICK)
+    pace.on_states(2 * TICK, 0.0)
     assert not pace.on_command(2 * TICK, 0.0)
 
 
 def test_it_begins_with_the_steps_to_the_next_states():
     for late, steps in ((0.0, 10), (0.001, 9), (0.009, 1), (0.010, 10), (0.137, 3)):
         pace = Pace(STEP)
-        pace.on_states(5.003)
+        pace.on_states(5.003, 0.0)
         assert not pace.follows
         assert pace.begin(5.003 + late) == steps and pace.follows
 
 
 def test_who_is_silent_is_not_waited_for():
     pace = Pace(STEP)
-    pace.on_states(TICK)
+    pace.on_states(TICK, 0.0)
     assert pace.on_command(TICK, 100.0)
     assert not pace.is_silent(100.0 + 0.9 * PATIENCE)
     assert pace.is_silent(100.1 + PATIENCE)
 
 
+def test_joints_without_an_answer_get_single_steps_that_the_tick_then_lacks():
+    pace = Pace(STEP)
+    pace.on_states(TICK, 0.0)
+    assert not pace.is_stuck(100.0), "Gazebo runs by itself"
+    pace.on_command(TICK, 0.0)
+    assert pace.begin(TICK) == 10
+    pace.on_states(2 * TICK, 1.0)
+    assert not pace.is_stuck(1.0 + 0.9 * NUDGE)
+    assert pace.is_stuck(1.0 + NUDGE) and not pace.is_stuck(1.01 + NUDGE)
+    assert pace.is_stuck(1.0 + 2.0 * NUDGE)
+    assert pace.on_command(2 * TICK, 2.0) and not pace.is_stuck(100.0)
+    assert pace.steps() == 8
+    pace.on_states(3 * TICK, 3.0)
+    assert sum(pace.is_stuck(3.0 + k * NUDGE) for k in range(1, 50)) == 5, "never a whole tick"
+    assert pace.on_command(3 * TICK, 50.0) and pace.steps() == 5
+    assert pace.on_command(4 * TICK, 51.0)
+    pace.on_states(4 * TICK, 51.0)  # it was overtaken
+    assert not pace.is_stuck(100.0) and pace.steps() == 10
+
+
 def test_a_reset_of_the_simulation_begins_anew():
     pace = Pace(STEP)
     for stamp in (5.0, TICK):
-        pace.on_states(stamp)
+        pace.on_states(stamp, 0.0)
         assert pace.on_command(stamp, 0.0)
 
 

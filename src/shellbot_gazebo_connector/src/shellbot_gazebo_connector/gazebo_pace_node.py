@@ -24,7 +24,7 @@ from shellbot_common.init_node import init_node
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
 from shellbot_gazebo_connector.gazebo_steps import MASTER_URI, GazeboSteps
-from shellbot_gazebo_connector.pace import Pace
+from shellbot_gazebo_connector.pace import PATIENCE, Pace
 from shellbot_gazebo_connector.spawn_arguments import SPAWNED
 
 LOOK = 0.05  # s of wall clock between looks at the patience
@@ -77,14 +77,17 @@ class GazeboPaceNode:
 
     def _act(self, steps: GazeboSteps, due: bool, now: float) -> None:
         if due and self._pace.follows:
-            steps.make(self._pace.tick)
+            steps.make(self._pace.steps())
         elif due:
             steps.pause(True)
             time.sleep(SETTLE)
             steps.make(self._pace.begin(rospy.get_time()))
         elif self._pace.follows and self._pace.is_silent(now):
+            rospy.logwarn("gazebo_pace: joint_states without an answer for %g s: Gazebo runs without waiting", PATIENCE)
             self._pace.follows = False
             steps.pause(False)
+        elif self._pace.is_stuck(now):
+            steps.make(1)
 
     def _connect(self) -> GazeboSteps:
         uri = os.environ.get("GAZEBO_MASTER_URI", MASTER_URI)
@@ -102,7 +105,7 @@ class GazeboPaceNode:
 
     def _on_states(self, message: JointState) -> None:
         with self._changed:
-            self._pace.on_states(message.header.stamp.to_sec())
+            self._pace.on_states(message.header.stamp.to_sec(), time.monotonic())
 
     def _on_command(self, message: Float64MultiArray) -> None:
         stamp_ns = labelled_stamp(message.layout.dim[0].label) if message.layout.dim else None

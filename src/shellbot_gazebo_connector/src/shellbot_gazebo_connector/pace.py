@@ -8,6 +8,9 @@ from typing import Optional
 from shellbot_common import TICK, Stamp, classify_stamp
 
 PATIENCE = 2.0  # s of wall clock: whoever does not answer for so long is gone, and Gazebo runs without
+# s of wall clock: joints without an answer for so long get one step. Gazebo measures its IMU in a thread of its own and
+# sends it in a step; on a busy machine a tick may end before that thread has run, and the chain waits for the IMU
+NUDGE = 0.3
 
 
 class Pace:
@@ -29,6 +32,7 @@ class Pace:
         self._step = step
         self._measured = self._answered = -float("inf")
         self._since = 0.0
+        self._nudge_at, self._nudged = float("inf"), 0  # when the next one is due, and steps of this tick made so
         self._clock, self._silent_until = -float("inf"), -float("inf")
 
     def silent_until(self, clock: float) -> Optional[float]:
@@ -41,9 +45,10 @@ class Pace:
         self._clock = clock
         return self._silent_until if clock < self._silent_until else None
 
-    def on_states(self, stamp: float) -> None:
-        """Take the stamp (s) of joint_states."""
-        self._measured = stamp
+    def on_states(self, stamp: float, now: float) -> None:
+        """Take the stamp (s) of joint_states at wall clock `now` (s)."""
+        is_answered = abs(stamp - self._answered) < 0.5 * self._step
+        self._measured, self._nudge_at = stamp, float("inf") if is_answered else now + NUDGE
 
     def on_command(self, stamp: float, now: float) -> bool:
         """Take the stamp (s) of a command, which is that of the joint_states that it answers, at wall clock `now` (s).
@@ -56,13 +61,25 @@ class Pace:
         is_new = stamp > self._measured - 0.5 * self._step and stamp != self._answered
         if is_new:  # it may overtake the states on their way here
             self._measured = self._answered = stamp
-            self._since = now
+            self._since, self._nudge_at = now, float("inf")
         return is_new
 
     def begin(self, time: float) -> int:
         """Begin to follow, paused at `time` (s); return how many steps lead to the next joint_states."""
-        self.follows = True
+        self.follows, self._nudged = True, 0
         return self.tick - round((time - self._measured) / self._step) % self.tick
+
+    def steps(self) -> int:
+        """Return how many steps lead from the present tick to the next one."""
+        nudged, self._nudged = self._nudged, 0
+        return self.tick - nudged
+
+    def is_stuck(self, now: float) -> bool:
+        """Return whether to make one step of the next tick now, before the answer: a sensor waits for it."""
+        if not self.follows or now < self._nudge_at or self._nudged >= self.tick // 2:
+            return False
+        self._nudged, self._nudge_at = self._nudged + 1, now + NUDGE
+        return True
 
     def is_silent(self, now: float) -> bool:
         """Return whether nothing has been answered for `PATIENCE`."""
