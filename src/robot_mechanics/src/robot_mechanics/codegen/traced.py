@@ -10,6 +10,8 @@ from __future__ import annotations
 import types
 from typing import Any, Callable, Dict, Tuple, Union
 
+import numpy as np
+
 from robot_mechanics.codegen.expressions import Value, Writer
 
 Number = Union[float, "Traced"]
@@ -97,7 +99,10 @@ class Memory:
         number = self.numbers[at if isinstance(at, tuple) else (at,)]
         return number if isinstance(number, Traced) else Traced(self._w, {"": number})
 
-    def __setitem__(self, at: Union[int, Tuple[int, ...]], number: Number) -> None:
+    def __setitem__(self, at: Union[int, Tuple[int, ...], slice], number: Number) -> None:
+        if isinstance(at, slice):  # of all, the only one that kernels use
+            self.numbers.update(dict.fromkeys(np.ndindex(self.shape), number))
+            return
         if isinstance(number, Traced):
             number.value()
         self.numbers[at if isinstance(at, tuple) else (at,)] = number
