@@ -580,7 +580,7 @@ def test_command_line_prints_tables_and_refuses_in_a_sentence(capsys, tmp_path):
     file.write_text(ARM.read_text(encoding="utf-8"), encoding="utf-8")
     assert cli.main(["explain", str(file), "--floating"]) == 0 and "floating base" in capsys.readouterr().out
     for arguments, words in (
-        (["table", "nobody"], "model 'nobody' does not exist; there is 'arm4', or give the path of a URDF file"),
+        (["table", "arm7"], "model 'arm7' does not exist; there is 'arm4', or give the path of a URDF file"),
         (["table", "ur5"], "model 'ur5' has no masses; there is 'arm4'"),
         (["torques", "arm4", "--pose", "1"], "expected 4"),
     ):

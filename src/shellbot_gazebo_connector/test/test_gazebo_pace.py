@@ -45,7 +45,7 @@ def test_who_is_silent_is_not_waited_for():
 def test_joints_without_an_answer_get_single_steps_that_the_tick_then_lacks():
     pace = Pace(STEP)
     pace.on_states(TICK, 0.0)
-    assert not pace.is_stuck(100.0), "Gazebo runs by itself"
+    assert not pace.is_stuck(100.0), "Gazebo runs freely"
     pace.on_command(TICK, 0.0)
     assert pace.begin(TICK) == 10
     pace.on_states(2 * TICK, 1.0)

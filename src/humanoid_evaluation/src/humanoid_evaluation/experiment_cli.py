@@ -19,7 +19,7 @@ from shellbot_evaluation.console import add_seeds, add_simulators, one_simulator
 from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import add_workers, map_jobs, pool_of
 from shellbot_evaluation.report_files import write_runs
-from shellbot_evaluation.reports import machine, write_json
+from shellbot_evaluation.reports import machine, made_by, write_json
 from shellbot_evaluation.tables import markdown_table, write_between_markers
 
 _OF_A_WALK = (
@@ -164,7 +164,7 @@ def _show(
     mode: str,
     summary: Optional[Dict[str, Any]] = None,
 ) -> None:
-    text += f"\nMade by `{options.command}` in virtual time: the machine does not matter.\n"
+    text += made_by(options.command)
     say(text)
     if options.write:
         write_between_markers(options.write, mode, text)

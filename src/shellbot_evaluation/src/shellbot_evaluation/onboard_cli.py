@@ -12,7 +12,7 @@ from .console import add_seeds, run_tool, say, seeds_of
 from .onboard_experiment import COLUMNS, DIGITS, JOINT_LIMIT_DEG, PATH_LIMIT_PERCENT, compare, plan, plot
 from .parallel import add_workers, map_jobs, pool_of
 from .plots import plot_paths
-from .reports import machine, write_csv, write_file, write_json
+from .reports import machine, made_by, write_csv, write_file, write_json
 from .tables import markdown_table, write_between_markers
 
 _JOINTS = ("lower_1_coxa", "lower_1_femur", "lower_1_tibia")
@@ -54,7 +54,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     text += f"\nRequired: joint RMS difference below {JOINT_LIMIT_DEG:g} deg, path difference below "
     text += f"{PATH_LIMIT_PERCENT:g} % of the path (of the angle where it turns): "
     text += f"{'met' if met else 'NOT met'} in {len(rows)} runs.\n"
-    text += f"\nMade by `{command}` in virtual time: the machine does not matter.\n"
+    text += made_by(command)
     arguments.out.mkdir(parents=True, exist_ok=True)
     write_csv(arguments.out / "onboard.csv", rows)
     write_json(arguments.out / "onboard.json", {"machine": machine(), "rows": rows, "met": met})

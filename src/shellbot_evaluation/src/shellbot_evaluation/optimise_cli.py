@@ -17,6 +17,7 @@ from .optimise_experiment import KNOBS, Search, Trial, changed, execute, means, 
 from .parallel import add_workers, map_jobs, pool_of
 from .plots import plot_runs
 from .report_files import run_tables, write_files
+from .reports import made_by
 from .stats import spread
 from .tables import markdown_table, write_between_markers
 
@@ -101,7 +102,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
         }
         text = "\n".join(
             [_compared("Tuning", tuning, rows[tuning]), _compared("Other", reporting, rows[reporting])]
-            + [_block(search, found), f"Made by `{command}` in virtual time: the machine does not matter.\n"]
+            + [_block(search, found), made_by(command).lstrip()]
         )
         runs = [*rows[tuning], *rows[reporting]]
         picture = arguments.out / f"{name}.png"

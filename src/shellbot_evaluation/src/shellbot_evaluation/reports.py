@@ -78,6 +78,11 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
     write_file(path, json.dumps(_plain(content), indent=2, allow_nan=False) + "\n")
 
 
+def made_by(command: str) -> str:
+    """Return the line under a table of runs in virtual time."""
+    return f"\nMade by `{command}` in virtual time: the machine does not matter.\n"
+
+
 def machine() -> Dict[str, object]:
     """Return what is stored beside every figure: processor, cores, system, interpreter, libraries, digest of code."""
     name = platform.processor() or platform.machine()

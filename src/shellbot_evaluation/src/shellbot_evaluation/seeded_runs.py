@@ -19,12 +19,11 @@ from .journal import Journal
 from .parallel import add_workers, map_jobs, pool_of
 from .perturbations import PUSH, Perturbations, add_perturb, chain_changes
 from .report_files import write_runs
-from .reports import machine, write_json
+from .reports import machine, made_by, write_json
 from .tables import markdown_table, split_at_markers, write_between_markers
 
 _FIGURES = {k: k for k in ("figure", "goal", "median", "worst", "within", "runs")}
 _INF = math.inf
-_MADE_BY = "\nMade by `{}` in virtual time: the machine does not matter.\n"
 
 
 @dataclass(frozen=True)
@@ -187,7 +186,7 @@ class SeededRuns:
         text += f"\n{self.done}: {summary['success']} of {summary['runs']}, "
         text += f"median {summary['median_s']:.1f} s, worst {summary['worst_s']:.1f} s.\n\n"
         text += markdown_table(figures, _FIGURES, dict.fromkeys(("median", "worst"), 2))
-        return text + _MADE_BY.format(command)
+        return text + made_by(command)
 
 
 @dataclass(frozen=True)
@@ -226,7 +225,7 @@ class GroupedRuns(SeededRuns):
         """Return the table as Markdown."""
         text = markdown_table(self.lines(rows), dict(self.columns), {**dict.fromkeys(self.columns, 1), **self.digits})
         text += f"\n{self.done}: {summary['success']} of {summary['runs']} runs.\n"
-        return text + _MADE_BY.format(command)
+        return text + made_by(command)
 
 
 def at_most(value: float) -> Tuple[float, float]:

@@ -19,7 +19,7 @@ from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import add_workers, map_jobs, pool_of
 from shellbot_evaluation.report_files import write_runs
-from shellbot_evaluation.reports import machine, write_json
+from shellbot_evaluation.reports import machine, made_by, write_json
 from shellbot_evaluation.tables import markdown_table, write_between_markers
 from shellbot_simulator.core.config import ENGINES
 
@@ -219,7 +219,7 @@ def _journal(options: argparse.Namespace, kind: Any, digest: str) -> ContextMana
 
 
 def _report(options: argparse.Namespace, runs: Sequence[Dict[str, Any]], summary: Dict[str, Any], text: str) -> None:
-    text += f"\nMade by `{options.command}` in virtual time: the machine does not matter.\n"
+    text += made_by(options.command)
     say(text)
     if options.json:
         made = {"machine": machine(), "command": options.command, "experiment": options.experiment}

@@ -163,7 +163,7 @@ def _sizes(rows: np.ndarray, above: np.ndarray) -> Tuple[int, int]:
 def _traced(w: Writer, rows: np.ndarray, above: np.ndarray, name: str, place: str) -> Tuple[List[Value], object]:
     """Write a kernel whose arguments are at `place`, a format of an index; return what it makes and returns."""
     nq, nv = _sizes(rows, above)
-    kernels = traceable(rb, _sincos=lambda angle: _sincos(w, angle), _sign=lambda rate: _sign(w, rate))
+    kernels = traceable(rb, _sincos=lambda angle: _sincos(w, angle), sign=lambda rate: _sign(w, rate))
     table, work, first = np.vectorize(snap)(rows), Memory(w, len(rows), rb.WORK), 0
     arguments: List[Memory] = []
     for size in (nq, nv, nv) if name != "mass_matrix" else (nq,):

@@ -128,7 +128,7 @@ def simulate(
             position, speed = _rk45(model, torques, t, position, speed, step, tolerance)
         else:
             position, speed = _euler(model, taus[k], position, speed, step, method, damped, viscous)
-        is_lost = not np.abs(speed).max() < _FASTEST  # before a limit stops what only a lack of precision drove there
+        is_lost = not np.abs(speed).max() < _FASTEST  # looked at before a limit stops the joint, which would hide it
         if limits and not is_lost:
             _stop_at_limits(model, position, speed)
         states_q[k + 1], states_v[k + 1] = position, speed

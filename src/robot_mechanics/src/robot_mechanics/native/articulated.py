@@ -31,12 +31,13 @@ from robot_mechanics.native.rigid_body import (
     N,
     P,
     W,
-    _sign,
     bare_kernel,
     carry,
     joined_kernel,
     place,
+    sign,
     solve_positive,
+    turned_tensor,
 )
 
 # of a body with all that hangs on it and gives way: force of a linear acceleration (6: xx xy xz yy yz zz) and of an
@@ -76,7 +77,7 @@ def articulated(table, above, q, v, forces, a, M, work):
         stiff = ratio * ratio * work[i, U + z] + table[i, ARMATURE]
         if not stiff > 0.0:
             return c
-        rub = table[i, VISCOUS] * v[c] + table[i, COULOMB] * _sign(v[c])
+        rub = table[i, VISCOUS] * v[c] + table[i, COULOMB] * sign(v[c])
         work[i, FREE] = (a[c] - rub - ratio * work[i, F + z]) / stiff
         work[i, BY] = ratio / stiff
         _hand_down(table, work, i)
@@ -190,14 +191,10 @@ def _hand_down(table, work, i):
     d, e, f = work[i, 3], work[i, 4], work[i, 5]
     g, h, k = work[i, 6], work[i, 7], work[i, 8]
     rx, ry, rz = work[i, ORG], work[i, ORG + 1], work[i, ORG + 2]
-    # force of a linear acceleration: R X R^T, of a symmetric X
+    # force of a linear acceleration
     xx, xy, xz = work[i, IA] - by * u0 * u0, work[i, IA + 1] - by * u0 * u1, work[i, IA + 2] - by * u0 * u2
     yy, yz, zz = work[i, IA + 3] - by * u1 * u1, work[i, IA + 4] - by * u1 * u2, work[i, IA + 5] - by * u2 * u2
-    x0, x1, x2 = a * xx + b * xy + c * xz, a * xy + b * yy + c * yz, a * xz + b * yz + c * zz
-    y0, y1, y2 = d * xx + e * xy + f * xz, d * xy + e * yy + f * yz, d * xz + e * yz + f * zz
-    z0, z1, z2 = g * xx + h * xy + k * xz, g * xy + h * yy + k * yz, g * xz + h * yz + k * zz
-    xx, xy, xz = x0 * a + x1 * b + x2 * c, x0 * d + x1 * e + x2 * f, x0 * g + x1 * h + x2 * k
-    yy, yz, zz = y0 * d + y1 * e + y2 * f, y0 * g + y1 * h + y2 * k, z0 * g + z1 * h + z2 * k
+    xx, xy, xz, yy, yz, zz = turned_tensor(a, b, c, d, e, f, g, h, k, xx, xy, xz, yy, yz, zz)
     # force of an angular acceleration, in the child's axes and then about its origin in the parent's
     m0, m1, m2 = work[i, IB] - by * u0 * u3, work[i, IB + 1] - by * u0 * u4, work[i, IB + 2] - by * u0 * u5
     n0, n1, n2 = work[i, IB + 3] - by * u1 * u3, work[i, IB + 4] - by * u1 * u4, work[i, IB + 5] - by * u1 * u5
@@ -223,15 +220,13 @@ def _hand_down(table, work, i):
     # moment of an angular acceleration
     xx, xy, xz = work[i, IC] - by * u3 * u3, work[i, IC + 1] - by * u3 * u4, work[i, IC + 2] - by * u3 * u5
     yy, yz, zz = work[i, IC + 3] - by * u4 * u4, work[i, IC + 4] - by * u4 * u5, work[i, IC + 5] - by * u5 * u5
-    x0, x1, x2 = a * xx + b * xy + c * xz, a * xy + b * yy + c * yz, a * xz + b * yz + c * zz
-    y0, y1, y2 = d * xx + e * xy + f * xz, d * xy + e * yy + f * yz, d * xz + e * yz + f * zz
-    z0, z1, z2 = g * xx + h * xy + k * xz, g * xy + h * yy + k * yz, g * xz + h * yz + k * zz
-    work[p, IC] += x0 * a + x1 * b + x2 * c - n0 * rz + o0 * ry - rz * t0 + ry * v0
-    work[p, IC + 1] += x0 * d + x1 * e + x2 * f + m0 * rz - o0 * rx - rz * t1 + ry * v1
-    work[p, IC + 2] += x0 * g + x1 * h + x2 * k - m0 * ry + n0 * rx - rz * t2 + ry * v2
-    work[p, IC + 3] += y0 * d + y1 * e + y2 * f + m1 * rz - o1 * rx + rz * s1 - rx * v1
-    work[p, IC + 4] += y0 * g + y1 * h + y2 * k - m1 * ry + n1 * rx + rz * s2 - rx * v2
-    work[p, IC + 5] += z0 * g + z1 * h + z2 * k - m2 * ry + n2 * rx - ry * s2 + rx * t2
+    xx, xy, xz, yy, yz, zz = turned_tensor(a, b, c, d, e, f, g, h, k, xx, xy, xz, yy, yz, zz)
+    work[p, IC] += xx - n0 * rz + o0 * ry - rz * t0 + ry * v0
+    work[p, IC + 1] += xy + m0 * rz - o0 * rx - rz * t1 + ry * v1
+    work[p, IC + 2] += xz - m0 * ry + n0 * rx - rz * t2 + ry * v2
+    work[p, IC + 3] += yy + m1 * rz - o1 * rx + rz * s1 - rx * v1
+    work[p, IC + 4] += yz - m1 * ry + n1 * rx + rz * s2 - rx * v2
+    work[p, IC + 5] += zz - m2 * ry + n2 * rx - ry * s2 + rx * t2
 
 
 @bare_kernel

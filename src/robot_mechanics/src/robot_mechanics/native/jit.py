@@ -76,7 +76,7 @@ def lane_kernel(function: Callable[..., Any]) -> Any:
     Dividing by zero gives infinity instead of an exception, whose branch would stop vectorisation; a multiplication
     and an addition may become one instruction (rounded once; NaN tests stay). Other threads of Python run meanwhile.
     """
-    return _compiled(function, error_model="numpy", fastmath={"contract"}, nogil=True)
+    return _compiled(function, **SCALAR, nogil=True)
 
 
 def scalar_kernel(function: Callable[..., Any]) -> Any:
@@ -125,7 +125,7 @@ def _refuse_arguments(name: str, signature: str, *given: Any, **_: Any) -> None:
 
 def c_kernel(function: Callable[..., Any], signature: str) -> Any:
     """As `lane_kernel`, compiled (or loaded) at once as a C function; its address is `.address`. Not interpreted."""
-    return _compiled(function, signature, maker=numba.cfunc, error_model="numpy", fastmath={"contract"})
+    return _compiled(function, signature, maker=numba.cfunc, **SCALAR)
 
 
 def source_digest(path: Path) -> str:

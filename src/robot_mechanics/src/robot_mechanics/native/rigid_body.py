@@ -58,7 +58,8 @@ def _sincos(angle):
 
 
 @joined_kernel
-def _sign(rate):
+def sign(rate):
+    """Return 1.0, -1.0 or 0.0, as the real part of a rate is."""
     return 1.0 if rate.real > 0.0 else -1.0 if rate.real < 0.0 else 0.0
 
 
@@ -195,7 +196,7 @@ def _collect(table, v, a, tau, work):
         along = work[i, N + 2] if table[i, KIND] == REVOLUTE else work[i, F + 2]
         c = first + int(table[i, COLUMN])
         tau[c] += table[i, RATIO] * along + table[i, ARMATURE] * a[c] + table[i, VISCOUS] * v[c]
-        tau[c] += table[i, COULOMB] * _sign(v[c])
+        tau[c] += table[i, COULOMB] * sign(v[c])
         carry(table, work, i)
     if floating:
         for k in range(6):
@@ -291,6 +292,22 @@ def _composite(table, M, work, whole):
 
 
 @joined_kernel
+def turned_tensor(a, b, c, d, e, f, g, h, k, xx, xy, xz, yy, yz, zz):
+    """Return R X R^T of a rotation, by rows, and a symmetric X: its elements xx, xy, xz, yy, yz, zz."""
+    x0, x1, x2 = a * xx + b * xy + c * xz, a * xy + b * yy + c * yz, a * xz + b * yz + c * zz
+    y0, y1, y2 = d * xx + e * xy + f * xz, d * xy + e * yy + f * yz, d * xz + e * yz + f * zz
+    z0, z1, z2 = g * xx + h * xy + k * xz, g * xy + h * yy + k * yz, g * xz + h * yz + k * zz
+    return (
+        x0 * a + x1 * b + x2 * c,
+        x0 * d + x1 * e + x2 * f,
+        x0 * g + x1 * h + x2 * k,
+        y0 * d + y1 * e + y2 * f,
+        y0 * g + y1 * h + y2 * k,
+        z0 * g + z1 * h + z2 * k,
+    )
+
+
+@joined_kernel
 def add_composite(table, work, i):
     """Add the inertia (mass, first moment, tensor about the origin) of body i and its children to its parent's."""
     p = int(table[i, PARENT])
@@ -301,10 +318,7 @@ def add_composite(table, work, i):
     d, e, f = work[i, 3], work[i, 4], work[i, 5]
     g, h, k = work[i, 6], work[i, 7], work[i, 8]
     gx, gy, gz = a * hx + b * hy + c * hz, d * hx + e * hy + f * hz, g * hx + h * hy + k * hz
-    # rows of R I
-    a0, a1, a2 = a * xx + b * xy + c * xz, a * xy + b * yy + c * yz, a * xz + b * yz + c * zz
-    b0, b1, b2 = d * xx + e * xy + f * xz, d * xy + e * yy + f * yz, d * xz + e * yz + f * zz
-    c0, c1, c2 = g * xx + h * xy + k * xz, g * xy + h * yy + k * yz, g * xz + h * yz + k * zz
+    xx, xy, xz, yy, yz, zz = turned_tensor(a, b, c, d, e, f, g, h, k, xx, xy, xz, yy, yz, zz)
     rx, ry, rz = work[i, ORG], work[i, ORG + 1], work[i, ORG + 2]
     # about the parent's origin: + 2 (r.h) E - r h^T - h r^T + m (r^2 E - r r^T)
     both = 2.0 * (rx * gx + ry * gy + rz * gz) + m * (rx * rx + ry * ry + rz * rz)
@@ -312,12 +326,12 @@ def add_composite(table, work, i):
     work[p, COMPOSITE + 1] += gx + m * rx
     work[p, COMPOSITE + 2] += gy + m * ry
     work[p, COMPOSITE + 3] += gz + m * rz
-    work[p, COMPOSITE + 4] += a0 * a + a1 * b + a2 * c + both - 2.0 * rx * gx - m * rx * rx
-    work[p, COMPOSITE + 5] += a0 * d + a1 * e + a2 * f - rx * gy - gx * ry - m * rx * ry
-    work[p, COMPOSITE + 6] += a0 * g + a1 * h + a2 * k - rx * gz - gx * rz - m * rx * rz
-    work[p, COMPOSITE + 7] += b0 * d + b1 * e + b2 * f + both - 2.0 * ry * gy - m * ry * ry
-    work[p, COMPOSITE + 8] += b0 * g + b1 * h + b2 * k - ry * gz - gy * rz - m * ry * rz
-    work[p, COMPOSITE + 9] += c0 * g + c1 * h + c2 * k + both - 2.0 * rz * gz - m * rz * rz
+    work[p, COMPOSITE + 4] += xx + both - 2.0 * rx * gx - m * rx * rx
+    work[p, COMPOSITE + 5] += xy - rx * gy - gx * ry - m * rx * ry
+    work[p, COMPOSITE + 6] += xz - rx * gz - gx * rz - m * rx * rz
+    work[p, COMPOSITE + 7] += yy + both - 2.0 * ry * gy - m * ry * ry
+    work[p, COMPOSITE + 8] += yz - ry * gz - gy * rz - m * ry * rz
+    work[p, COMPOSITE + 9] += zz + both - 2.0 * rz * gz - m * rz * rz
 
 
 @bare_kernel
