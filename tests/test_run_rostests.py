@@ -44,7 +44,9 @@ def files(tmp_path, monkeypatch):
 
 def test_two_at_a_time_the_longest_first_and_failures_are_named(files, tmp_path, capsys):
     failed = run_rostests.run_all(files, tmp_path / "results", jobs=2)
-    assert {file.stem for file in failed} == {"short", "empty"}
+    short, empty = (str(tmp_path / "src" / "robot" / "test" / "ros" / f"{name}.test") for name in ("short", "empty"))
+    reasons = dict(zip(failed[0::2], failed[1::2]))
+    assert reasons == {short: "       test_1: fell at 3 s", empty: "       no test ran (exit status 0)"}
     begun = (tmp_path / "begun").read_text().split()
     assert set(begun[:2]) == {"long", "middle"} and set(begun[2:]) == {"short", "empty"}
     said = capsys.readouterr().out

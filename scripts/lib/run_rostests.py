@@ -67,26 +67,26 @@ class Rostest:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
 
-    def report(self) -> bool:
-        """Print one line, with the output if it failed; return whether all was good."""
+    def report(self) -> List[str]:
+        """Print one line, with the output if it failed; return the lines of a failure: file, tests, their messages."""
         code = self._process.returncode
         tests, bad = read_results(self.folder)
         good = code == 0 and not bad and tests > 0
         spent = time.monotonic() - self._start
         print(f"{'ok    ' if good else 'FAILED'} {tests:3d} tests {spent:6.1f} s  {self.file}", flush=True)
         if not good:
-            for line in dict.fromkeys(bad):  # before the log: who reads a cut output sees these first
-                print(f"       {line}")
             if tests == 0:
-                print(f"       no test ran (exit status {code})")
+                bad.append(f"no test ran (exit status {code})")
                 stem = self.file.stem
                 (self.folder / "none.xml").write_text(
                     f'<testsuite name="{stem}" tests="1" failures="1" errors="0"><testcase name="starts" '
                     f'classname="{stem}"><failure>no test ran</failure></testcase></testsuite>',
                     encoding="utf-8",
                 )
+            bad = [str(self.file)] + [f"       {line}" for line in dict.fromkeys(bad or [f"exit status {code}"])]
+            print("\n".join(bad[1:]))
             print("\n".join(self._log.read_text(encoding="utf-8", errors="replace").splitlines()[-80:]))
-        return good
+        return bad
 
 
 def time_limit(file: Path) -> float:
@@ -95,8 +95,8 @@ def time_limit(file: Path) -> float:
     return sum(float(test.get("time-limit", 60.0)) for test in tests)
 
 
-def run_all(files: List[Path], results: Path, jobs: int) -> List[Path]:
-    """Run the files, as many at a time as `jobs`, and return those that failed."""
+def run_all(files: List[Path], results: Path, jobs: int) -> List[str]:
+    """Run the files, as many at a time as `jobs`, and return the lines that say which failed and why."""
     waiting, running, failed = sorted(files, key=time_limit), [], []
     try:
         while waiting or running:
@@ -105,8 +105,7 @@ def run_all(files: List[Path], results: Path, jobs: int) -> List[Path]:
             time.sleep(0.1)
             for test in [test for test in running if test.ended()]:
                 running.remove(test)
-                if not test.report():
-                    failed.append(test.file)
+                failed += test.report()
     finally:
         for test in running:
             test.end()
@@ -128,8 +127,8 @@ def main() -> int:
         return 0 if options.word else 1
     shutil.rmtree(options.results / "ros", ignore_errors=True)  # what an earlier call left is no result of this one
     failed = run_all(files, options.results, max(options.jobs, 1))
-    for file in failed:
-        print(f"failed: {file}")
+    if failed:  # again, below all output: where it is cut, its end survives
+        print("\n".join(["failed:", *failed]))
     return 1 if failed else 0
 
 

@@ -190,7 +190,8 @@ class WalkTest(unittest.TestCase):
             if cancel:
                 self.wait(lambda: self.modes[-1].target == goal["name"], "its begin")
                 client.cancel_goal()
-            self.wait(lambda: client.get_state() in END, f"the end of {goal['name']}")
+            # the result comes on a topic of its own, often after the state
+            self.wait(lambda: client.get_state() in END and client.get_result(), f"the end of {goal['name']}")
             return client.get_state(), client.get_result().text
 
         self.assertEqual(result_of(name="wave"), (GoalStatus.SUCCEEDED, "wave is performed"))
