@@ -375,8 +375,9 @@ class ActionManagerTest(unittest.TestCase):
 
         self.live.standing()
         begin, steps = self.live.pose("odom"), []
-        first = client_of(name="visit", parameters=[0.1])
+        first, pause = client_of(name="visit", parameters=[0.1]), rospy.ServiceProxy("pause_action", SetBool)
         self.live.until(lambda: steps, "feedback")
+        self.assertTrue(pause(True).success)  # else the visit may be over before a busy machine has sent the others
         second = client_of(name="stand", queued=True)
         third = client_of(name="dance", queued=True)
         fourth = client_of(name="wave", parameters=[2.0], queued=True, speed=0.25)
@@ -384,6 +385,7 @@ class ActionManagerTest(unittest.TestCase):
         self.live.until(lambda: third.get_state() == GoalStatus.PENDING, "in the queue")
         third.cancel_goal()
         self.assertEqual(ended(third, GoalStatus.RECALLED), "taken out of the queue")
+        self.assertTrue(pause(False).success)
         self.assertEqual(ended(first, GoalStatus.SUCCEEDED), "visit done")
         self.assertEqual(ended(second, GoalStatus.SUCCEEDED), "stand done")
         walked = np.linalg.norm(self.live.pose("odom")[:2] - begin[:2])
@@ -394,7 +396,7 @@ class ActionManagerTest(unittest.TestCase):
         answer = undo()
         self.assertTrue(answer.success, answer.message)
         self.live.until(lambda: steps[-1].paused and steps[-1].phase in (0.0, 1.0), "undone")
-        rospy.ServiceProxy("pause_action", SetBool)(False)
+        self.assertTrue(pause(False).success)
         self.assertEqual(ended(fourth, GoalStatus.SUCCEEDED), "wave done")
         self.assertFalse(undo().success)
         self.assertTrue(self.live.request("hexapod").accepted)
