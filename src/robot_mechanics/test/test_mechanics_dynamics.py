@@ -387,13 +387,61 @@ def test_four_legs_share_the_weight(table):
     np.testing.assert_allclose(J.T @ held.forces.ravel() + np.r_[np.zeros(6), held.tau], table.gravity(q), atol=1e-9)
 
 
+def box(x, z):
+    inertial = f'<origin xyz="{x} 0 {z}"/><mass value="2"/><inertia ixx="0.01" iyy="0.01" izz="0.01"/>'
+    text = f'<robot name="b"><link name="b"><inertial>{inertial}</inertial></link></robot>'
+    return DynamicModel.from_urdf(text, floating=True)
+
+
+@pytest.mark.parametrize("size", [0.1, 1e-3])
+@pytest.mark.parametrize("origin", [0.0, 3.0])
+def test_a_centre_of_mass_beside_the_feet_is_refused_whatever_the_robots_size_and_origin(size, origin):
+    model, rest = box(origin, size), [0.0] * 6 + [1.0]
+
+    def feet(off):
+        return [Contact("b", (origin + x * size + off, y * size, 0.0)) for x in (0, 2) for y in (-1, 1)]
+
+    forces = support(model, rest, feet(0.0)).forces
+    np.testing.assert_allclose(forces[:, 2], [9.81, 9.81, 0.0, 0.0], atol=1e-3)
+    for off in (0.001 * size, 0.01 * size, 0.5 * size):
+        with pytest.raises(DynamicsError, match="cannot carry"):
+            support(model, rest, feet(off))
+
+
+def test_forces_within_their_cones_are_the_least_there_are():
+    from scipy.optimize import minimize
+
+    normals = [(0.5, 0.2, 1.0), (-0.5, 0.1, 1.0), (0.3, -0.5, 1.0), (-0.2, 0.4, 1.0)]
+    places = [(0.1, 0.1, 0.0), (0.1, -0.1, 0.0), (-0.1, 0.1, 0.0), (-0.1, -0.1, 0.0)]
+    contacts = [Contact("b", place, normal, 0.3) for place, normal in zip(places, normals)]
+    model, rest = box(0.0, 0.1), [0.0] * 6 + [1.0]
+    found = support(model, rest, contacts).forces
+    A, weight = contact_jacobian(model, rest, contacts)[:, :6].T, model.gravity(rest)[:6]
+    units = np.array(normals) / np.linalg.norm(normals, axis=1, keepdims=True)
+
+    def room(forces):  # of each cone
+        along = (forces.reshape(-1, 3) * units).sum(axis=1)
+        across = forces.reshape(-1, 3) - along[:, None] * units
+        return 0.3 * along - np.sqrt((across**2).sum(axis=1) + 1e-16)
+
+    best = minimize(
+        lambda f: f @ f, found.ravel(), jac=lambda f: 2.0 * f, method="SLSQP", options={"maxiter": 500, "ftol": 1e-12},
+        constraints=[{"type": "eq", "fun": lambda f: A @ f - weight}, {"type": "ineq", "fun": room}],
+    )  # fmt: skip
+    assert best.success and room(found.ravel()).min() > -1e-9
+    np.testing.assert_allclose(A @ found.ravel(), weight, atol=1e-4)
+    assert best.fun <= (found**2).sum() <= 1.01 * best.fun  # the pyramids are a little smaller than the cones
+
+
 def test_contacts_neither_pull_nor_slip(table):
     q = standing(table, 0.6, 0.6, -0.6, -0.6)
     steep = [Contact(f.link, f.point, friction=0.05) for f in FEET]
     for force in support(table, q, steep).forces:
         assert force[2] > 0.0 and math.hypot(force[0], force[1]) <= 0.05 * force[2] + 1e-9
-    with pytest.raises(DynamicsError, match="cannot carry the robot .* missing; move the centre of mass"):
+    with pytest.raises(DynamicsError, match="2 contacts cannot carry the robot .* missing; move the centre of mass"):
         support(table, q, FEET[:2])
+    with pytest.raises(DynamicsError, match="1 contact cannot carry"):
+        support(table, q, FEET[:1])
     with pytest.raises(DynamicsError, match="no contacts"):
         support(table, q, [])
 
@@ -487,6 +535,37 @@ def test_a_joint_that_moves_no_mass_is_named():
     np.testing.assert_allclose(turned.mass_matrix(np.zeros(4)), plain + 0.01 * np.eye(4))
 
 
+WRIST = """<robot name="wrist"><link name="base"><inertial><mass value="3"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial></link><link name="a"/><link name="b"/>
+<link name="tool"><inertial><origin xyz="0.02 0.01 0.1"/><mass value="0.5"/>
+<inertia ixx="1e-3" iyy="1e-3" izz="1e-3"/></inertial></link>
+<joint name="roll" type="continuous"><parent link="base"/><child link="a"/><origin rpy="0.4 0.7 -0.3"/>
+<axis xyz="0.6 0 0.8"/></joint>
+<joint name="pitch" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/></joint>
+<joint name="turn" type="continuous"><parent link="b"/><child link="tool"/><axis xyz="0.6 0 0.8"/></joint>
+</robot>"""
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_axes_that_move_the_same_mass_alike_are_singular_though_rounding_leaves_a_pivot(floating):
+    wrist, rest = DynamicModel.from_urdf(WRIST, floating=floating), np.zeros(3 + 6 * floating)
+
+    def q(pitch):
+        return [*(0.1, 0.2, 0.3, 0.0, 0.0, 0.6, 0.8)[: 7 * floating], 0.3, pitch, 0.5]
+
+    assert np.isfinite(wrist.forward(q(1e-3), rest, rest)).all()
+    for call in (
+        lambda: wrist.forward(q(0.0), rest, rest),
+        lambda: wrist.check_mass_matrix(wrist.mass_matrix(q(0.0))),
+    ):
+        with pytest.raises(DynamicsError, match="singular at .*none that other joints do not move alike in this pose"):
+            call()
+    kernels = wrist.compile()
+    block, q_now, *_ = kernels.block("forward")
+    q_now[:] = q(0.0)
+    assert kernels.forward(block) >= 0
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
@@ -498,6 +577,7 @@ def test_a_joint_that_moves_no_mass_is_named():
         (lambda m: JointFriction(viscous=-1.0), InvalidConfigError, "viscous of JointFriction is -1.0; .* from 0"),
         (lambda m: JointFriction(coulomb=math.nan), InvalidConfigError, "coulomb of JointFriction is nan"),
         (lambda m: DynamicModel.from_urdf(ARM, {"arm_joint_1": "x"}), InvalidConfigError, "'arm_joint_1' is 'x'"),
+        (lambda m: DynamicModel.from_urdf(ARM, floating="no"), InvalidConfigError, "floating is 'no'; expected True"),
         (lambda m: DynamicModel.from_urdf(ARM, 0.1), InvalidConfigError, "armature is 0.1; expected a mapping"),
         (lambda m: DynamicModel(m.tree, m.inertias, {"arm_joint_1": 0.1}), InvalidConfigError, "has 0.1; .*Friction"),
         (lambda m: DynamicModel(m.tree, {"arm_link_1": 0.1}), InvalidInertiaError, "has 0.1; expected Inertia"),

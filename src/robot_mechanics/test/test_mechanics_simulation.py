@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from robot_mechanics import model_path
-from robot_mechanics.dynamics import DynamicModel
+from robot_mechanics.dynamics import DynamicModel, stops
 from robot_mechanics.dynamics.laws import Reference, computed_torque, gravity_pd, open_loop, pd_outside
 from robot_mechanics.dynamics.simulation import METHODS, simulate, stability_limit, warn_of_step
 from robot_mechanics.errors import DynamicsError, InvalidConfigError, ShapeError, UnknownNameError
@@ -172,6 +172,58 @@ def test_a_joint_that_reaches_its_limit_stops(arm):
     assert free.q[:, 1].max() > 2.0
 
 
+PENDULUM = """<robot name="p"><link name="w"/><link name="a">{inertial}</link><link name="b">{inertial}</link>
+<joint name="shoulder" type="revolute"><parent link="w"/><child link="a"/><axis xyz="0 1 0"/>
+<limit lower="{lower}" upper="{upper}" effort="9" velocity="9"/></joint>
+<joint name="elbow" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0 0 -0.5"/><axis xyz="0 1 0"/>
+<limit lower="-3" upper="3" effort="9" velocity="9"/></joint></robot>"""
+ROD = '<inertial><origin xyz="0 0 -0.25"/><mass value="1"/><inertia ixx="0.02" iyy="0.02" izz="0.0001"/></inertial>'
+
+
+def pendulum(lower, upper):
+    return DynamicModel.from_urdf(PENDULUM.format(inertial=ROD, lower=lower, upper=upper))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("lower", "upper", "at"), [(0.5, 1.5, 0.5), (-1.5, -0.5, -0.5), (0.5, 0.5, 0.5)])
+def test_what_rests_on_a_stop_stays_at_rest(method, lower, upper, at):
+    q = np.array([at, -at])  # the forearm hangs, the shoulder's stop carries both
+    motion = simulate(pendulum(lower, upper), lambda t, q, v: np.zeros(2), q, np.zeros(2), 0.2, 0.001, method)
+    np.testing.assert_allclose(motion.q, np.tile(q, (201, 1)), atol=1e-12)
+
+
+def test_a_stop_pushes_but_does_not_hold():
+    double, lift = pendulum(0.5, 1.5), np.array([5.0, 0.0])
+    motion = simulate(double, lambda t, q, v: lift, [0.5, -0.5], np.zeros(2), 0.1, 0.001, "rk4")
+    free = simulate(double, lambda t, q, v: lift, [0.5, -0.5], np.zeros(2), 0.1, 0.001, "rk4", limits=False)
+    np.testing.assert_array_equal(motion.q, free.q)
+    assert motion.q[-1, 0] > 0.51
+
+
+def test_an_impact_is_felt_by_all_joints_and_loses_energy(arm):
+    q, v = np.array([1.57, 0.3, -0.4, 0.5]), np.array([2.0, -1.0, 3.0, 1.0])
+    after = v.copy()
+    stops.struck(arm, q, after)
+    assert after[0] == 0.0
+    change = arm.mass_matrix(q) @ (after - v)  # an impulse of the first joint's stop alone
+    assert change[0] < 0.0 and np.abs(change[1:]).max() < 1e-12
+    assert arm.energy(q, after).kinetic < arm.energy(q, v).kinetic
+    motion = simulate(arm, no_torque, [0.3, 1.2, 0.5, 0.3], REST, 3.0, 0.0005, "rk4")
+    energies = [sum(arm.energy(*state)) for state in zip(motion.q, motion.v)]
+    assert np.diff(energies).max() < 1e-8 and (motion.q[:, 1] == 1.57).any()
+
+
+def test_stops_of_many_joints_at_once_push_only_where_something_presses():
+    rng = np.random.default_rng(3)
+    for n in range(1, 9):
+        root = rng.normal(size=(n, n + 2))
+        W, b, both = root @ root.T, rng.normal(size=n), rng.random(n) < 0.2
+        p = stops._complementary(W, b, both)
+        left = W @ p + b
+        assert (p[~both] >= 0.0).all() and (left[~both] > -1e-9).all() and np.abs(p * left).max() < 1e-9
+        assert np.abs(left[both]).max(initial=0.0) < 1e-9
+
+
 def test_a_free_body_keeps_its_momentum():
     inertial = '<inertial><mass value="2"/><inertia ixx="1" iyy="2" izz="2.5"/></inertial>'
     text = f'<robot name="b"><link name="b">{inertial}</link></robot>'
@@ -188,8 +240,10 @@ def test_a_free_body_keeps_its_momentum():
     ("change", "error", "words"),
     [
         ({"method": "euler"}, UnknownNameError, f"no integrator 'euler'; there are {METHODS[0]}"),
-        ({"step": 0.0}, DynamicsError, "step is 0.0 s"),
-        ({"duration": math.nan}, DynamicsError, "duration is nan s"),
+        ({"step": 0.0}, InvalidConfigError, "step is 0.0 s"),
+        ({"step": "a"}, InvalidConfigError, "step is 'a' s; expected a finite number above 0"),
+        ({"duration": math.nan}, InvalidConfigError, "duration is nan s"),
+        ({"method": "rk45", "tolerance": -1.0}, InvalidConfigError, "tolerance is -1.0; expected a finite number"),
         ({"q": [0.0] * 3}, ShapeError, "q has shape"),
         ({"law": lambda t, q, v: np.zeros(3)}, ShapeError, r"tau of the law at 0 s has shape \(3,\); expected \(4,\)"),
         ({"law": 0.0}, DynamicsError, r"law is 0.0; expected a function \(t, q, v\) -> tau"),

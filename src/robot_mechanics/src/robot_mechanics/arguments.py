@@ -50,6 +50,13 @@ def from_zero(value: object, name: str) -> float:
     return float(value)
 
 
+def above_zero(value: object, name: str, unit: str = "") -> float:
+    """Return a finite number above 0; InvalidConfigError, with its unit if given, if it is none."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < float(value) < math.inf:
+        raise InvalidConfigError(f"{name} is {value!r}{f' {unit}' * bool(unit)}; expected a finite number above 0")
+    return float(value)
+
+
 def negative_numbers(words: Sequence[str]) -> List[str]:
     """Return command line arguments with a space before -2.9e-05, so that argparse takes it for no option."""
     found = []

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from robot_mechanics.dynamics.model import DynamicModel
 
 _EDGES = 8  # of the pyramid inside the friction cone
-_MISSING = 1e-6  # of the weight
+_MISSING = 1e-5  # of the force needed, and of that force times the distance of the contacts
+_REGULAR = 1e-4  # weight of the forces' size beside their balance
+_NEAREST = 1e-3  # m: of a distance of contacts, where there is one, or all are at one point
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,8 @@ def contact_jacobian(model: DynamicModel, q: ArrayLike, contacts: Sequence[Conta
 def support(model: DynamicModel, q: ArrayLike, contacts: Sequence[Contact], a: Optional[ArrayLike] = None) -> Support:
     """Return how contacts carry a robot at rest, or accelerated by a, and the torques of its joints.
 
-    The forces with the least sum of squares; where these would pull or slip, those within the pyramids of friction
-    whose sum is least (Lawson and Hanson's non-negative least squares, by scipy).
+    The forces with the least sum of squares; where these would pull or slip, those with the least sum of squares within
+    pyramids of eight edges inside the cones of friction (Lawson and Hanson's non-negative least squares, by scipy).
 
     Parameters
     ----------
@@ -99,11 +101,45 @@ def support(model: DynamicModel, q: ArrayLike, contacts: Sequence[Contact], a: O
         raise DynamicsError("there are no contacts; name at least one")
     needed = model.inverse(q, np.zeros(model.nv), np.zeros(model.nv) if a is None else a)
     J = contact_jacobian(model, q, contacts)
-    A, b = J[:, :6].T, needed[:6]
+    A, b = _balance(J[:, :6].T, needed[:6])
     forces = np.linalg.pinv(A) @ b
-    if not (np.abs(A @ forces - b).max() <= _MISSING * np.abs(b).max() and _holds(forces, contacts)):
+    if not (_missing(A, forces, b) <= _MISSING and _holds(forces, contacts)):
         forces = _in_cones(A, b, contacts)
+        if not _missing(A, forces, b) <= _MISSING:
+            missing = needed[:6] - J[:, :6].T @ forces
+            force, moment = (
+                "[" + ", ".join(f"{x + 0.0:.3g}" for x in np.round(part, 9)) + "]"
+                for part in (missing[:3], missing[3:])
+            )
+            raise DynamicsError(
+                f"{_count(contacts)} cannot carry the robot without pulling or slipping: force {force} N and moment"
+                f" {moment} N m, about the base's origin and in its axes, are missing; move the centre of mass over the"
+                " contacts, add one, or raise the friction"
+            )
     return Support(forces.reshape(-1, 3), (needed - J.T @ forces)[6:])
+
+
+def _balance(A: np.ndarray, b: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:  # noqa: N803
+    """Return the six equations A forces = b with moments about the contacts' middle, over their distance from it: N."""
+    blocks = A.reshape(
+        6, -1, 3
+    )  # of a contact: the rotation from the world into the base, and its place x that rotation
+    levers = [blocks[3:, k] @ blocks[:3, k].T for k in range(blocks.shape[1])]
+    places = np.array([(x[2, 1], x[0, 2], x[1, 0]) for x in levers])
+    middle = places.mean(axis=0)
+    distance = max(_NEAREST, float(np.linalg.norm(places - middle, axis=1).max()))
+    turn = np.cross(middle, np.eye(3))  # takes middle x force off the moment
+    scaled = np.block([[np.eye(3), np.zeros((3, 3))], [turn / distance, np.eye(3) / distance]])
+    return scaled @ A, scaled @ b
+
+
+def _count(contacts: Sequence[Contact]) -> str:
+    return f"{len(contacts)} contact{'s' * (len(contacts) != 1)}"
+
+
+def _missing(A: np.ndarray, forces: np.ndarray, b: np.ndarray) -> float:  # noqa: N803
+    """Return how much of b the forces leave, beside the force in it."""
+    return float(np.abs(A @ forces - b).max() / max(np.linalg.norm(b[:3]), 1e-9))
 
 
 def _holds(forces: np.ndarray, contacts: Sequence[Contact]) -> bool:
@@ -128,19 +164,8 @@ def _in_cones(A: np.ndarray, b: np.ndarray, contacts: Sequence[Contact]) -> np.n
             angle = 2.0 * np.pi * e / _EDGES
             tangent = np.cos(angle) * first + np.sin(angle) * second
             edges[3 * k : 3 * k + 3, _EDGES * k + e] = normal + contact.friction * tangent
-    scale = max(1e-9, float(np.abs(b).max()))
-    weights, _ = nnls(
-        np.vstack([A @ edges, 1e-6 * np.eye(edges.shape[1])]), np.concatenate([b, np.zeros(edges.shape[1])])
-    )
-    forces = edges @ weights
-    missing = b - A @ forces
-    if np.abs(missing).max() > 1e-3 * scale:
-        raise DynamicsError(
-            f"these {len(contacts)} contacts cannot carry the robot without pulling or slipping: force"
-            f" {np.round(missing[:3], 3).tolist()} N and moment {np.round(missing[3:], 3).tolist()} N m, in axes of the"
-            " base, are missing; move the centre of mass over the contacts, add one, or raise the friction"
-        )
-    return forces
+    weights, _ = nnls(np.vstack([A @ edges, _REGULAR * edges]), np.concatenate([b, np.zeros(len(edges))]))
+    return edges @ weights
 
 
 def constrained_forward(
@@ -171,8 +196,8 @@ def constrained_forward(
     at_points = J @ by_forces
     if len(at_points) and np.linalg.cond(at_points) > 1e12:
         raise DynamicsError(
-            f"the forces of these {len(contacts)} contacts are not determined: some points hold each other; leave one"
-            " out"
+            f"the forces of {_count(contacts)} are not determined: some points hold each other, or the joints cannot"
+            " move a point in all three directions; leave one out"
         )
     forces = np.linalg.solve(at_points, -drift - J @ falling) if len(at_points) else np.zeros(0)
     return falling + by_forces @ forces, forces.reshape(-1, 3)

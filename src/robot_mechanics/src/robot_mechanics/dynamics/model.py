@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, List, Mapping, NamedTuple, Optional, Tuple, Un
 
 import numpy as np
 
-from robot_mechanics.arguments import from_zero, vector
+from robot_mechanics.arguments import flag, from_zero, vector
 from robot_mechanics.dynamics.bodies import JointFriction, load_bodies
 from robot_mechanics.dynamics.table import BodyTable, make_table
 from robot_mechanics.errors import DynamicsError, InvalidChainError, InvalidConfigError, ShapeError, UnknownNameError
@@ -97,7 +97,7 @@ class DynamicModel:
                 f"tree is {tree!r}; expected a KinematicTree or SerialChain (DynamicModel.from_urdf reads a URDF)"
             )
         g = vector(gravity, 3, "gravity")
-        self.tree, self.floating = tree, bool(floating)
+        self.tree, self.floating = tree, flag(floating, "floating")
         self.table: BodyTable = make_table(tree, inertias, {} if friction is None else friction, self.floating, g)
         self.inertias: Mapping[str, Inertia] = dict(inertias)
         self.n, self.joint_names = tree.n, tree.joint_names
@@ -486,11 +486,11 @@ class DynamicModel:
         return made
 
     def _refuse_singular(self, at: int) -> None:
-        """Raise DynamicsError at a coordinate that moves no mass; -1 is none."""
+        """Raise DynamicsError at a coordinate that moves no mass of its own; -1 is none."""
         if at >= 0:
             first = self.nv - self.n
             where = "the base" if at < first else f"joint '{self.joint_names[at - first]}'"
             raise DynamicsError(
-                f"the mass matrix is singular at {where}: no mass moves with it; give its links inertias, or its joint"
-                " an armature"
+                f"the mass matrix is singular at {where}: no mass moves with it, or none that other joints do not move"
+                " alike in this pose; give its links inertias, or its joint an armature"
             )

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Callable, Dict, Optional, Tuple
 
 import numpy as np
 
-from robot_mechanics.arguments import flag, gains, vector
+from robot_mechanics.arguments import above_zero, flag, gains, vector
+from robot_mechanics.dynamics import stops
 from robot_mechanics.errors import DynamicsError, InvalidConfigError, ShapeError, UnknownNameError
 from robot_mechanics.native import rigid_body as rb
 
@@ -79,7 +80,7 @@ def simulate(
         `implicit_damping`: the same with the forces -damping * v of the next moment, so that a great damping stays
         stable; `rk4`: Runge and Kutta; `rk45`: Dormand and Prince with error control (scipy).
     limits : bool
-        Whether a joint stops at its limit: its position there, its speed zero.
+        Whether joints have mechanical stops at their limits (`stops`): without rebound, and felt by all joints.
     damping : float or (nv,) array_like
         For `implicit_damping`: gains of the law's speed feedback, N m s/rad, which the law then leaves out. The
         robot's own viscous friction is always damped so by this method.
@@ -92,6 +93,8 @@ def simulate(
 
     Raises
     ------
+    InvalidConfigError, UnknownNameError, ShapeError
+        If an argument is none of the above; the message names it.
     DivergenceError
         If the motion diverges; the message names the joint, the time and what to change.
     DynamicsError
@@ -100,8 +103,8 @@ def simulate(
     if method not in METHODS:
         raise UnknownNameError(f"no integrator '{method}'; there are {', '.join(METHODS)}")
     for name, value in (("duration", duration), ("step", step)):
-        if not (math.isfinite(value) and value > 0.0):
-            raise DynamicsError(f"{name} is {value!r} s; expected a finite number above 0")
+        above_zero(value, name, "s")
+    above_zero(tolerance, "tolerance")
     if not callable(law):
         raise DynamicsError(f"law is {law!r}; expected a function (t, q, v) -> tau ({model.nv},)")
 
@@ -117,20 +120,21 @@ def simulate(
         )
     count = max(1, math.ceil(duration / step - 1e-9))
     states_q, states_v = np.empty((count + 1, model.nq)), np.empty((count + 1, model.nv))
-    taus = np.empty((count, model.nv))
+    taus, every = np.empty((count, model.nv)), np.ones(model.nv, dtype=bool)
     states_q[0], states_v[0] = position, speed
     for k in range(count):
         t = k * step
         taus[k] = torques(t, position, speed)
+        free = ~stops.held(model, position, speed, taus[k]) if limits else every
         if method == "rk4":
-            position, speed = _rk4(model, torques, t, position, speed, step)
+            position, speed = _rk4(model, free, torques, t, position, speed, step)
         elif method == "rk45":
-            position, speed = _rk45(model, torques, t, position, speed, step, tolerance)
+            position, speed = _rk45(model, free, torques, t, position, speed, step, tolerance)
         else:
-            position, speed = _euler(model, taus[k], position, speed, step, method, damped, viscous)
+            position, speed = _euler(model, free, taus[k], position, speed, step, method, damped, viscous)
         is_lost = not np.abs(speed).max() < _FASTEST  # looked at before a limit stops the joint, which would hide it
         if limits and not is_lost:
-            _stop_at_limits(model, position, speed)
+            stops.struck(model, position, speed)
         states_q[k + 1], states_v[k + 1] = position, speed
         if is_lost:
             worst = int(np.argmax(np.where(np.isnan(speed), np.inf, np.abs(speed))))
@@ -157,8 +161,23 @@ def _viscous(model: DynamicModel) -> np.ndarray:
     return found
 
 
+def _accelerations(model: DynamicModel, free: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    """Return the accelerations (nv,), 0 where a stop holds a joint, which is not `free` (nv,)."""
+    if free.all():
+        return model.forward(q, v, tau)
+    return _solved(free, model.check_mass_matrix(model.mass_matrix(q)), tau - model.bias(q, v))
+
+
+def _solved(free: np.ndarray, M: np.ndarray, forces: np.ndarray) -> np.ndarray:  # noqa: N803
+    """Return x (nv,) with M x = forces in the free coordinates, 0 in the others."""
+    x = np.zeros(len(forces))
+    x[free] = np.linalg.solve(M[np.ix_(free, free)], forces[free])
+    return x
+
+
 def _euler(
     model: DynamicModel,
+    free: np.ndarray,
     tau: np.ndarray,
     q: np.ndarray,
     v: np.ndarray,
@@ -171,9 +190,9 @@ def _euler(
         # (M + h D) v' = M v + h (tau - bias without viscous friction): the damping of the next moment
         M = model.mass_matrix(q)
         damped = model.check_mass_matrix(M + step * np.diag(damping + viscous))
-        after = np.linalg.solve(damped, M @ v + step * (tau - model.bias(q, v) + viscous * v))
+        after = _solved(free, damped, M @ v + step * (tau - model.bias(q, v) + viscous * v))
     else:
-        after = v + step * model.forward(q, v, tau)
+        after = v + step * _accelerations(model, free, q, v, tau)
     return _moved(model, q, v if method == "explicit" else after, step), after
 
 
@@ -187,44 +206,45 @@ def _normalized(model: DynamicModel, q: np.ndarray) -> np.ndarray:
     return q
 
 
-def _rate(model: DynamicModel, law: Law, t: float, q: np.ndarray, v: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+def _rate(
+    model: DynamicModel, free: np.ndarray, law: Law, t: float, q: np.ndarray, v: np.ndarray
+) -> Tuple[np.ndarray, np.ndarray]:
     q = _normalized(model, np.array(q))
-    return model.position_rate(q, v), model.forward(q, v, law(t, q, v))
+    return model.position_rate(q, v), _accelerations(model, free, q, v, law(t, q, v))
 
 
 def _rk4(
-    model: DynamicModel, law: Law, t: float, q: np.ndarray, v: np.ndarray, step: float
+    model: DynamicModel, free: np.ndarray, law: Law, t: float, q: np.ndarray, v: np.ndarray, step: float
 ) -> Tuple[np.ndarray, np.ndarray]:
     half = step / 2.0
-    a1, b1 = _rate(model, law, t, q, v)
-    a2, b2 = _rate(model, law, t + half, q + half * a1, v + half * b1)
-    a3, b3 = _rate(model, law, t + half, q + half * a2, v + half * b2)
-    a4, b4 = _rate(model, law, t + step, q + step * a3, v + step * b3)
+    a1, b1 = _rate(model, free, law, t, q, v)
+    a2, b2 = _rate(model, free, law, t + half, q + half * a1, v + half * b1)
+    a3, b3 = _rate(model, free, law, t + half, q + half * a2, v + half * b2)
+    a4, b4 = _rate(model, free, law, t + step, q + step * a3, v + step * b3)
     after = q + step / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)
     return _normalized(model, after), v + step / 6.0 * (b1 + 2.0 * b2 + 2.0 * b3 + b4)
 
 
 def _rk45(
-    model: DynamicModel, law: Law, t: float, q: np.ndarray, v: np.ndarray, step: float, tolerance: float
+    model: DynamicModel,
+    free: np.ndarray,
+    law: Law,
+    t: float,
+    q: np.ndarray,
+    v: np.ndarray,
+    step: float,
+    tolerance: float,
 ) -> Tuple[np.ndarray, np.ndarray]:
     from robot_mechanics.native import required_scipy  # noqa: F401, I001, PLC0415 - says what to do if it is missing
     from scipy.integrate import solve_ivp  # noqa: PLC0415 - optional
 
     def rate(time: float, state: np.ndarray) -> np.ndarray:
-        return np.concatenate(_rate(model, law, time, state[: model.nq], state[model.nq :]))
+        return np.concatenate(_rate(model, free, law, time, state[: model.nq], state[model.nq :]))
 
     solved = solve_ivp(rate, (t, t + step), np.concatenate([q, v]), rtol=tolerance, atol=tolerance)
     if not solved.success:
         raise DynamicsError(f"rk45 stops at {t:.4f} s: {solved.message}; take a greater tolerance")
     return _normalized(model, solved.y[: model.nq, -1]), solved.y[model.nq :, -1]
-
-
-def _stop_at_limits(model: DynamicModel, q: np.ndarray, v: np.ndarray) -> None:
-    joints, rates = q[model.nq - model.n :], v[model.nv - model.n :]
-    low, high = joints < model.tree.lower, joints > model.tree.upper
-    np.copyto(joints, model.tree.lower, where=low)
-    np.copyto(joints, model.tree.upper, where=high)
-    rates[(low & (rates < 0.0)) | (high & (rates > 0.0))] = 0.0
 
 
 def stability_limit(M: ArrayLike, kp: ArrayLike, kd: ArrayLike, method: str = "semi_implicit") -> float:  # noqa: N803

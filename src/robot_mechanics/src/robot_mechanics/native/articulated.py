@@ -22,6 +22,7 @@ from robot_mechanics.native.rigid_body import (
     PARENT,
     RATIO,
     REVOLUTE,
+    SINGULAR,
     VISCOUS,
     WD,
     A,
@@ -75,7 +76,9 @@ def articulated(table, above, q, v, forces, a, M, work):
         ratio, z = table[i, RATIO], 5 if table[i, KIND] == REVOLUTE else 2
         _along(work, i, z)
         stiff = ratio * ratio * work[i, U + z] + table[i, ARMATURE]
-        if not stiff > 0.0:
+        block = IC if z == 5 else IA
+        size = work[i, block] + work[i, block + 3] + work[i, block + 5]
+        if not stiff - SINGULAR * ratio * ratio * size > 0.0:
             return c
         rub = table[i, VISCOUS] * v[c] + table[i, COULOMB] * sign(v[c])
         work[i, FREE] = (a[c] - rub - ratio * work[i, F + z]) / stiff

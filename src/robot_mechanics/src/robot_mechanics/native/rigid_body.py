@@ -42,6 +42,7 @@ def joined_kernel(function: Any) -> Any:
 REVOLUTE, PRISMATIC, FIXED_BASE, FLOATING_BASE = 0, 1, 2, 3
 PARENT, KIND, COLUMN, RATIO, OFFSET, R, P, MASS, H, I = 0, 1, 2, 3, 4, 5, 14, 17, 18, 21  # noqa: E741 - as in the books
 ARMATURE, VISCOUS, COULOMB = 27, 28, 29
+SINGULAR = 1e-13  # of an inertia before what others take of it; what is left below is rounding
 BODY = 30
 # columns of the work memory of a body: rotation in the parent, origin in the parent, angular velocity, angular and
 # linear acceleration, force, moment about the origin
@@ -339,11 +340,15 @@ def solve_positive(M, above, x):
     """Solve M y = x in place of x for a mass matrix, which is overwritten by its factors (M = L^T D L).
 
     above: (rates,) the next coordinate on the way to the base, -1 at its end; M is 0 between coordinates of which
-    none is on the other's way. Returns the first row, from the tips on, whose pivot is not positive; -1 if all are.
+    none is on the other's way. Returns the first row, from the tips on, whose pivot is nothing but rounding beside the
+    element of M that it comes from; -1 if there is none.
     """
     n = M.shape[0]
+    root = M[0, 0] if n > 0 else 0.0
+    for k in range(1, n):
+        M[0, k] = M[k, k]  # above the diagonal nothing is read
     for k in range(n - 1, -1, -1):
-        if not M[k, k] > 0.0:
+        if not M[k, k] - SINGULAR * (M[0, k] if k > 0 else root) > 0.0:
             return k
         inverse = 1.0 / M[k, k]
         i = above[k]
