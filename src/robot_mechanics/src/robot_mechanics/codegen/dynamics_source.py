@@ -9,7 +9,6 @@ import numpy as np
 
 from robot_mechanics.codegen.expressions import Value, Writer, code, snap
 from robot_mechanics.codegen.traced import Memory, Number, Traced, traceable, value_of
-from robot_mechanics.codegen.trig_source import InlineWriter
 from robot_mechanics.native import rigid_body as rb
 from robot_mechanics.native.articulated import has_own_coordinates
 
@@ -25,7 +24,7 @@ from robot_mechanics.errors import ShapeError
 from robot_mechanics.native import rigid_body as rb
 from robot_mechanics.native.articulated import articulated
 from robot_mechanics.native.jit import bare_kernel, lane_kernel, stack_floats
-from robot_mechanics.native.lanes import get, put
+from robot_mechanics.native.lanes import get, put, sincos_flat
 from robot_mechanics.native.angles import sincos
 
 """
@@ -148,7 +147,7 @@ def _straight(rows: np.ndarray, above: np.ndarray, name: str, given: int) -> str
 
 
 def _lanes(rows: np.ndarray, above: np.ndarray, given: int) -> str:
-    w = InlineWriter(0.0)
+    w = Writer("", sincos="sincos_flat")
     values, _ = _traced(w, rows, above, "inverse", f"get(w, {{}} * {LANES}, i)")
     for i, value in enumerate(values):
         w.line(f"put(w, {(given + i) * LANES}, i, {code(value)})")

@@ -22,13 +22,15 @@ class Writer:
         Put before every line.
     prefix : str
         Of the variables' names; must differ between blocks of the same function that do not share variables.
+    sincos : str
+        The function that is called for sines and cosines; `sincos_flat` in loops that are to become SIMD code.
     """
 
-    def __init__(self, indent: str = "    ", prefix: str = "t") -> None:
+    def __init__(self, indent: str = "    ", prefix: str = "t", sincos: str = "sincos") -> None:
         self.lines: List[str] = []
         self.indent = indent
         self.otherwise: List[int] = []  #: What the source returns where a traced comparison does not hold, one by one
-        self._prefix = prefix
+        self._prefix, self._sincos = prefix, sincos
         self._known: Dict[str, str] = {}
 
     def line(self, text: str) -> None:
@@ -98,7 +100,7 @@ class Writer:
         if angle.startswith("-"):
             s, c = self.sincos(angle[1:])
             return negative(s), c
-        key = f"sincos({angle})"
+        key = f"{self._sincos}({angle})"
         if key not in self._known:
             self._known[key] = f"{self._prefix}{len(self._known)}"
             self.line(f"s{self._known[key]}, c{self._known[key]} = {key}")

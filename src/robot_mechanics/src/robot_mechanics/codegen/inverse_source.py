@@ -31,14 +31,13 @@ from robot_mechanics.codegen.linear_source import (
     write_product,
     write_step,
 )
-from robot_mechanics.codegen.options import DAMPING, DAMPING_LIMITED, FAILURE, SUCCESS, KernelOptions, enough_of
+from robot_mechanics.codegen.options import DAMPING, DAMPING_LIMITED, FAILURE, MARGIN, SUCCESS, KernelOptions, enough_of
 from robot_mechanics.codegen.second_order_source import (
     Combination,
     SecondOrder,
     prepare_second_order,
     write_second_order,
 )
-from robot_mechanics.codegen.trig_source import MARGIN, InlineWriter
 from robot_mechanics.codegen.turning_source import (
     Changes,
     ConstantWriter,
@@ -174,7 +173,7 @@ class _Iteration:
     def __init__(self, p: ChainParameters, rows: int, limited: bool, tolerance: float, steps: int) -> None:
         n = p.n
         turning, coordinates = may_turn(tolerance, steps), [f"c{i}" for i in range(n)]
-        w = ConstantWriter() if turning else InlineWriter(tolerance)  # type: Writer
+        w = ConstantWriter() if turning else Writer("")  # type: Writer
         self.at = write_pose(w, p, coordinates, rotation=rows == 6)
         self.errors: List[str] = []
         if rows == 3:  # not by way of the position, for which the sums would have to wait
@@ -194,8 +193,7 @@ class _Iteration:
         self.begin: List[str] = []
         after: List[str] = []
         if turning:
-            turned = Writer("", "v")  # at the start functions are called for six rows, which compile in less time
-            start = Writer("", "u") if rows == 6 else InlineWriter(tolerance, "u")
+            turned, start = Writer("", "v"), Writer("", "u")
             for k, angle in enumerate(angles):
                 sine, cosine = start.turned([*angle.products({c: c for c in coordinates}), (angle.offset, 1.0)])
                 start.lines += [f"sin{k} = {code(sine)}", f"cos{k} = {code(cosine)}"]

@@ -11,15 +11,14 @@ import math
 from typing import Dict, List, Sequence
 
 from robot_mechanics.codegen.chain_source import write_pose
-from robot_mechanics.codegen.chain_tables import unit_length
-from robot_mechanics.codegen.expressions import Value, code
+from robot_mechanics.codegen.expressions import Value, Writer, code
 from robot_mechanics.codegen.inverse_source import SPREAD, Source, golden_of
 from robot_mechanics.codegen.lane_rows import Rows
-from robot_mechanics.codegen.options import DAMPING, DAMPING_LIMITED, KernelOptions, enough_of
-from robot_mechanics.codegen.trig_source import MARGIN, ROUND, InlineWriter
+from robot_mechanics.codegen.options import DAMPING, DAMPING_LIMITED, MARGIN, KernelOptions, enough_of
 from robot_mechanics.codegen.turning_source import Angle, ConstantWriter, clamped
 from robot_mechanics.models.parameters import ChainParameters
 
+ROUND = 6755399441055744.0  # 1.5 * 2^52: added and subtracted, it leaves the nearest whole number
 REFINED = 1e-14  # in the place of enough_of(p) in the last attempt
 
 
@@ -68,7 +67,7 @@ class FeedWriter:
         source.add(*(f"{name} = get(w, a, {j})" for j, name in enumerate(names)))
         given: Dict[str, Value] = {name: name for name in names}
         for k, angle in enumerate(self._angles):
-            w = InlineWriter(self._o.tolerance / unit_length(p))
+            w = Writer("", sincos="sincos_flat")
             sine, cosine = w.sincos(w.dot([*angle.products(given), (angle.offset, 1.0)]))
             source.add(*w.lines, f"u{k} = {code(sine)}", f"v{k} = {code(cosine)}")
             source.add(f"put(w, a, {n + 2 * k}, u{k})", f"put(w, a, {n + 2 * k + 1}, v{k})")

@@ -26,9 +26,8 @@ from robot_mechanics.codegen.linear_source import (
     write_product,
     write_step,
 )
-from robot_mechanics.codegen.options import FAILURE, SUCCESS, KernelOptions
+from robot_mechanics.codegen.options import FAILURE, MARGIN, SUCCESS, KernelOptions
 from robot_mechanics.codegen.second_order_source import Combination, prepare_second_order, write_second_order
-from robot_mechanics.codegen.trig_source import MARGIN, InlineWriter
 from robot_mechanics.codegen.turning_source import (
     Angle,
     ConstantWriter,
@@ -44,7 +43,7 @@ HEAD = """# Written by robot_mechanics.codegen for one chain; changes are overwr
 import math
 
 from robot_mechanics.native.jit import lane_kernel
-from robot_mechanics.native.lanes import get, put
+from robot_mechanics.native.lanes import get, put, sincos_flat
 from robot_mechanics.native.marks import events, lowest, others
 
 """
@@ -151,7 +150,7 @@ def _sines(angles: List[Angle], tolerance: float, steps: int) -> List[str]:
             w = Writer("")
             sine, cosine = write_turned(w, f"u{k}", f"v{k}", f"turn{k}")
         else:
-            w = InlineWriter(tolerance)
+            w = Writer("", sincos="sincos_flat")
             sine, cosine = w.turned([*angle.products({name: name for name, _ in angle.terms}), (angle.offset, 1.0)])
         lines += [*w.lines, f"sin{k} = {code(sine)}", f"cos{k} = {code(cosine)}"]
     return lines

@@ -6,7 +6,7 @@ Minimises E = |W e|^2 over the coordinates that are active, within limits. e hol
 axes of the base and the orientation's error log(R* R'), a rotation vector in the axes of the base or of the target.
 Rows whose weight is 0 are free. Step: d1 = J' (J J' + mu E I)^-1 e (Sugihara 2011), mu rising and falling with success
 (Marquardt 1963), and the geodesic acceleration d2 = -J' (J J' + mu E I)^-1 f''[d1, d1]/2 (Transtrum and Sethna 2012),
-as in generated/inverse_source.py; limits by projection with an active set.
+as in codegen/inverse_source.py; limits by projection with an active set.
 """
 
 from __future__ import annotations
