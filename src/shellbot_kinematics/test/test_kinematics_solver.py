@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from robot_mechanics.errors import InvalidConfigError, InvalidReferenceError, ShapeError, UnknownNameError
-from robot_mechanics.motion.rotations import rpy_from_rotation
+from robot_mechanics.motion.rotations import rotation_from_rpy, rpy_from_rotation
 from shellbot_kinematics import LIMBS, Frame, PackedReferences, ShellbotSolver, SolverConfig, Status, solve_limb
 
 DT = 0.01
@@ -482,6 +482,57 @@ def test_a_part_of_the_orientation_that_is_given_counts(solver, p):
     reached = rpy_from_rotation(solver.forward("lower_1", Frame.SPHERE_CENTRE, wrong.q)[:3, :3])
     off = np.abs((np.array(reached[:2]) - [3.14, -0.55] + np.pi) % (2 * np.pi) - np.pi)
     assert not wrong.converged or off.max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("limb", "frame", "q"),
+    [
+        ("lower_1", Frame.FOOT, [0.0, 0.3, -0.4, 1.5]),
+        ("lower_4", Frame.SPHERE_CENTRE, [-0.2, 0.3, -0.4, 1.5]),
+        ("upper_3", Frame.SPHERE_CENTRE, [0.3, 1.2]),
+    ],
+)
+def test_an_orientation_beside_a_whole_position_counts(solver, limb, frame, q):
+    pose = solver.forward(limb, frame, q)
+    p, rpy = pose[:3, 3], np.array(rpy_from_rotation(pose[:3, :3]))
+    alone = solver.inverse(limb, frame, p, fan_position=q[0], seed=q)
+    assert alone.converged and not alone.reason
+    for met in (rpy, [np.nan] * 3, None):
+        found = solver.inverse(limb, frame, p, met, fan_position=q[0], seed=q)
+        assert found.converged and found.error < 1e-6 and not found.reason
+        np.testing.assert_allclose(found.q, q, atol=1e-9)
+    for missed in ((0.1, 0.2, 0.3), (3.14, -0.55, np.nan), (np.nan, np.nan, rpy[2] + 1.0), (1e300, 0.0, 0.0)):
+        found = solver.inverse(limb, frame, p, missed, fan_position=q[0], seed=q)
+        assert not found.converged and f"{limb} stops 0.0 mm and" in found.reason and "deg" in found.reason
+        np.testing.assert_array_equal(found.q, alone.q)
+    off = solver.inverse(limb, frame, p, rotated_about_z(pose, 0.01), fan_position=q[0], seed=q)
+    assert f"and {np.degrees(0.01):.3g} deg from its target" in off.reason
+    far = solver.inverse(limb, frame, 3.0 * p, (0.1, 0.2, 0.3), fan_position=q[0], seed=q)
+    assert not far.converged and "mm from its target" in far.reason and "deg off" in far.reason
+    if limb.startswith("upper"):
+        height = solver.inverse(limb, frame, [np.nan, np.nan, p[2]], rpy, seed=q)
+        assert height.converged
+        np.testing.assert_allclose(height.q, q, atol=1e-9)
+        height = solver.inverse(limb, frame, [np.nan, np.nan, p[2]], rotated_about_z(pose, 0.01), seed=q)
+        assert not height.converged and "0.573 deg" in height.reason
+        assert not solver.inverse(limb, frame, [p[0] + 0.1, np.nan, p[2]], rpy, seed=q).converged
+
+
+def rotated_about_z(pose, angle):
+    return np.array(rpy_from_rotation(rotation_from_rpy(0.0, 0.0, angle) @ pose[:3, :3]))
+
+
+def test_of_the_branches_of_a_position_the_one_with_the_orientation_is_taken(solver):
+    chain, count = solver.model.chain("lower_2", Frame.FOOT), 0
+    rng = np.random.default_rng(7)
+    for _ in range(40):
+        pose = chain.fk(np.r_[0.0, rng.uniform(chain.lower[1:], chain.upper[1:])])
+        rpy = rpy_from_rotation(pose[:3, :3])
+        found = solver.inverse("lower_2", Frame.FOOT, pose[:3, 3], rpy)
+        assert found.converged, found.reason
+        np.testing.assert_allclose(chain.fk(found.q), pose, atol=1e-6)
+        count += np.abs(found.q - solver.inverse("lower_2", Frame.FOOT, pose[:3, 3]).q).max() > 0.1
+    assert count > 3  # the seed would take another branch
 
 
 @pytest.mark.parametrize("limb", ["lower_1", "upper_2"])

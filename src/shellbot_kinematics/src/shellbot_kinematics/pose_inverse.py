@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Optional
+from dataclasses import replace
+from typing import TYPE_CHECKING, Optional, Tuple
 
 import numpy as np
 
 from robot_mechanics.errors import ShapeError
 from robot_mechanics.inverse.solver import InverseKinematics
+from robot_mechanics.inverse.target import read_target
+from robot_mechanics.native.lm_kernels import task_errors
 from shellbot_kinematics._free_fan import foot_free
 from shellbot_kinematics._layout import LEG, REACHED
-from shellbot_kinematics.limb_inverse import limb_seed, solve_limb
+from shellbot_kinematics.limb_inverse import foot_branches, limb_seed, shell_branches, solve_limb
 from shellbot_kinematics.reports import InverseResult
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
@@ -32,8 +35,9 @@ def solve_pose(
 ) -> InverseResult:
     """Return the joints of one limb, within its limits, for the coordinates of a pose that are given.
 
-    A whole position is met in closed form, its orientation follows (as `solve_limb`), and so is the height and
-    orientation of an upper limb. With a coordinate NaN, everything that is given counts, the orientation too.
+    Everything that is given counts. A whole position is met in closed form and so is the height and orientation of an
+    upper limb (as `solve_limb`); an orientation that is given is then compared: another branch is taken if it meets
+    both, else the joints are those of the position, not converged, with the angle left in `reason`.
 
     Parameters
     ----------
@@ -60,14 +64,14 @@ def solve_pose(
     if math.isinf(fan_position):
         raise ShapeError(f"fan_position is {fan_position}; expected an angle in rad, or NaN for a free fan")
     lower, whole = limb in LOWER_LIMBS, not np.isnan(p).any()
-    if lower and whole and not math.isnan(fan_position):
-        return solve_limb(model, limb, frame, p, None, fan_position, seed)
-    if not lower and (whole or (not math.isnan(p[2]) and rpy is not None and not np.isnan(rpy).any())):
-        return solve_limb(model, limb, frame, p, rpy, seed=seed)
-    q = limb_seed(model, limb, seed).copy()
-    q = np.clip(q, chain.lower, chain.upper)
     if rpy is not None and np.isnan(rpy).all():
         rpy = None
+    by_height = rpy is not None and not np.isnan([p[2], *rpy]).any() and np.isnan(p[:2]).all()
+    if (whole or by_height) if not lower else (whole and not math.isnan(fan_position)):
+        found = solve_limb(model, limb, frame, p, None if lower else rpy, fan_position, seed)
+        return found if rpy is None else _compared(model, found, p, rpy)
+    q = limb_seed(model, limb, seed).copy()
+    q = np.clip(q, chain.lower, chain.upper)
     if lower and whole and rpy is None:
         tip = 0 if frame == Frame.FOOT else 1
         error = foot_free(model.packed, LEG * LOWER_LIMBS.index(limb), tip, *p, True, q, 0)
@@ -85,6 +89,36 @@ def solve_pose(
         off = f"{1e3 * found.distance:.1f} mm and {math.degrees(found.angle):.1f} deg"
         reason = f"{limb} stops {off} from its target: {found.reason}"
     return InverseResult(limb, Frame(frame), found.q, found.converged, found.distance, found.iterations, reason)
+
+
+def _compared(model: ShellbotModel, found: InverseResult, p: np.ndarray, rpy: np.ndarray) -> InverseResult:
+    """Return what a closed form found for the position alone, judged by the orientation, too."""
+    chain, limb = model.chain(found.limb, found.frame), found.limb
+    pose, rows = read_target((p, rpy))
+
+    def away(q: np.ndarray) -> Tuple[float, float]:
+        error = np.empty(6)
+        task_errors(pose, rows, False, chain.fk(q)[:3], error)
+        error *= rows
+        return float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))
+
+    angle = away(found.q)[1]
+    if angle <= REACHED:
+        return found
+    if not found.converged:
+        return replace(found, reason=f"{found.reason}; its orientation is {math.degrees(angle):.3g} deg off")
+    if limb in LOWER_LIMBS:
+        others = list(foot_branches(model, limb, p, found.q[0], found.frame).values())
+    else:  # by height, both branches have the same orientation
+        others = [] if np.isnan(p).any() else list(shell_branches(model, limb, p).values())
+    for q in others:
+        if chain.within_limits(q) and max(away(q)) <= REACHED:
+            return replace(found, q=q)
+    reason = (
+        f"{limb} stops 0.0 mm and {math.degrees(angle):.3g} deg from its target: its joints cannot meet this "
+        "orientation as well; give NaN for what need not be met"
+    )
+    return replace(found, converged=False, reason=reason)
 
 
 def _three(values: ArrayLike, what: str, expected: str) -> np.ndarray:

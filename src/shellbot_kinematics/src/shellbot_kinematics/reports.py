@@ -125,7 +125,7 @@ class InverseResult:
     frame: Frame  #: FOOT or SPHERE_CENTRE
     #: (4,) Joint positions, rad: fan, coxa, femur, tibia, or shoulder, shell; the nearest found if not converged
     q: np.ndarray
-    converged: bool  #: Whether the target is met to 1e-6 m within the limits
+    converged: bool  #: Whether the target, and an orientation that is given, is met to 1e-6 m and rad within the limits
     error: float  #: Distance left, m
     iterations: int  #: 0 for closed forms
-    reason: str  #: Empty if converged, else limb, distance and limit in words
+    reason: str  #: Empty if converged, else limb, distance, angle and limit in words

@@ -147,7 +147,8 @@ class ShellbotSolver:
         self.solve(PackedReferences.feet(0.0, self.fk_feet(q)), q, 0.0)
         for limb in ("lower_1", self.model.limbs[-1]):
             q = np.zeros(self.model.chain(limb, Frame.SPHERE_CENTRE).n)
-            self.inverse(limb, Frame.SPHERE_CENTRE, self.forward(limb, Frame.SPHERE_CENTRE, q)[:3, 3])
+            p = self.forward(limb, Frame.SPHERE_CENTRE, q)[:3, 3]
+            self.inverse(limb, Frame.SPHERE_CENTRE, p, [0.0, 0.0, 0.0])
         nothing = math.nan
         self.inverse("lower_1", Frame.FOOT, [nothing, 0.0, -0.15])
         self.inverse("lower_1", Frame.FOOT, [0.27, 0.0, -0.15], fan_position=nothing)

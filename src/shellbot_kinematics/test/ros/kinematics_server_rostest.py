@@ -19,7 +19,7 @@ import rosgraph
 import rospy
 import rostest
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Pose
+from geometry_msgs.msg import Pose, Quaternion
 from sensor_msgs.msg import JointState
 
 from shellbot_kinematics import Frame, Kind, LimbReference, LimbReferences, ShellbotSolver
@@ -237,6 +237,11 @@ class KinematicsServerTest(unittest.TestCase):
         self.assertEqual(pose.header.frame_id, "base_link")
         answer = ik(ComputeIKRequest(limb="lower_5", frame="lower_5_foot", pose=pose.pose, fan_position=-0.2))
         self.assertTrue(answer.success, answer.reason)
+        np.testing.assert_allclose(answer.joint_position, q, atol=1e-9)
+        pose.pose.orientation = Quaternion(0.0, 0.0, 0.0, 1.0)
+        answer = ik(ComputeIKRequest(limb="lower_5", frame="lower_5_foot", pose=pose.pose, fan_position=-0.2))
+        self.assertFalse(answer.success)
+        self.assertRegex(answer.reason, r"lower_5 stops 0\.0 mm and \d+ deg from its target")
         np.testing.assert_allclose(answer.joint_position, q, atol=1e-9)
         upper = fk(ComputeFKRequest(limb="upper_2", frame="upper_2_sphere_centre", joint_position=[0.3, 1.2])).pose.pose
         np.testing.assert_allclose(
