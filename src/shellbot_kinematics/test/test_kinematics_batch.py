@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numba
@@ -37,12 +38,12 @@ def test_closed_form_batch_equals_the_single_solver_in_every_branch(model, rng, 
     reached = 0
     for branch in LegBranch:
         given = np.ascontiguousarray(points.T) if by_coordinate else points
-        answer = foot_batch(model, "lower_2", given, fan=q[:, 0], branch=branch, frame=frame)
+        answer = foot_batch(model, "lower_2", given, fan=q[:, 0], branch=branch, frame=frame, limits=False)
         joints = answer.q.T if by_coordinate else answer.q
         for i, point in enumerate(points):
             single = foot_branches(model, "lower_2", point, q[i, 0], frame)
-            assert answer.reached[i] == (branch in single)
-            if answer.reached[i]:
+            assert answer.converged[i] == (branch in single)
+            if answer.converged[i]:
                 difference = joints[i] - single[branch][1:]
                 assert np.abs(difference - 2 * math.pi * np.round(difference / (2 * math.pi))).max() < 1e-7
                 p = model.chain("lower_2", frame).fk([q[i, 0], *joints[i]])[:3, 3]
@@ -57,7 +58,7 @@ def test_closed_form_batch_nearest_branch_returns_to_the_joints(model, rng):
     seeds = q[:, 1:] + rng.uniform(-0.02, 0.02, (len(q), 3))
     for limits in (False, True):
         answer = foot_batch(model, "lower_2", points, fan=q[:, 0], branch="nearest", seeds=seeds, limits=limits)
-        assert answer.reached.all()
+        assert answer.converged.all()
         np.testing.assert_allclose(answer.q, q[:, 1:], atol=1e-6)
         turned = foot_batch(model, "lower_2", points.T, fan=q[:, 0], branch="nearest", seeds=seeds.T, limits=limits)
         np.testing.assert_array_equal(turned.q.T, answer.q)
@@ -67,11 +68,51 @@ def test_closed_form_batch_nearest_leaves_branches_beyond_the_limits_out(model, 
     q, points = feet_within_reach(model, rng, few(400), "lower_1")
     low, high = model.lower[1:4], model.upper[1:4]
     seeds = np.array([2.9, 2.5, -2.5])  # draws towards branches that the limits forbid
-    free = foot_batch(model, "lower_1", points, fan=q[:, 0], branch="nearest", seeds=seeds)
-    kept = foot_batch(model, "lower_1", points, fan=q[:, 0], branch="nearest", seeds=seeds, limits=True)
+    free = foot_batch(model, "lower_1", points, fan=q[:, 0], branch="nearest", seeds=seeds, limits=False)
+    kept = foot_batch(model, "lower_1", points, fan=q[:, 0], branch="nearest", seeds=seeds)
     outside = ((free.q < low) | (free.q > high)).any(axis=1)
     assert outside.any()
-    assert kept.reached.all() and ((kept.q >= low) & (kept.q <= high)).all()
+    assert kept.converged.all() and ((kept.q >= low) & (kept.q <= high)).all()
+
+
+@pytest.mark.parametrize("frame", [Frame.FOOT, Frame.SPHERE_CENTRE])
+@pytest.mark.parametrize("branch", [*LegBranch, "nearest"])
+def test_a_foot_beyond_its_limits_is_not_converged(model, rng, branch, frame):
+    """With limits, which are the default: the same joints, and converged only where all are within them."""
+    low, high = model.lower[1:4], model.upper[1:4]
+    points = rng.uniform([-0.1, -0.3, -0.3], [0.35, 0.3, 0.2], (300 if INTERPRETED else 5000, 3))
+    points[0] = 0.0610, 0.0429, -0.1391  # turns the coxa to 2.626 rad
+    kept, free = (
+        foot_batch(model, "lower_1", points, branch=branch, frame=frame, **options)
+        for options in ({}, {"limits": False})
+    )
+    inside = ((kept.q >= low - 1e-12) & (kept.q <= high + 1e-12)).all(axis=1)
+    if branch == "nearest":
+        assert inside[kept.converged].all() and kept.converged.sum() < free.converged.sum()
+    else:
+        np.testing.assert_array_equal(kept.q, free.q)
+        np.testing.assert_array_equal(kept.converged, free.converged & inside)
+        assert free.converged.sum() > kept.converged.sum()
+    turned = foot_batch(model, "lower_1", points, np.zeros(len(points)), branch, frame=frame)
+    np.testing.assert_array_equal(turned.converged, kept.converged)
+
+
+def test_joints_at_their_limits_are_within_them(model):
+    chain = model.chain("lower_5", Frame.FOOT)
+    fans = (chain.lower[0], 0.0, chain.upper[0])
+    corners = np.array(list(itertools.product(fans, *zip(chain.lower[1:], chain.upper[1:]))))
+    for frame in (Frame.FOOT, Frame.SPHERE_CENTRE):
+        points = np.array([model.chain("lower_5", frame).fk(q)[:3, 3] for q in corners])
+        found = foot_batch(model, "lower_5", points, corners[:, 0], "nearest", corners[:, 1:], frame=frame)
+        assert found.converged.all()
+        np.testing.assert_allclose(found.q, corners[:, 1:], atol=1e-9)
+
+
+def test_a_fan_beyond_its_limits_converges_nowhere(model):
+    points = np.array([model.chain("lower_1", Frame.FOOT).fk([f, 0.1, -0.4, 1.5])[:3, 3] for f in (0.0, 1.0)])
+    assert list(foot_batch(model, "lower_1", points, [0.0, 1.0]).converged) == [True, False]
+    assert not foot_batch(model, "lower_1", points, 1.0).converged.any()
+    assert foot_batch(model, "lower_1", points, [0.0, 1.0], limits=False).converged.all()
 
 
 @pytest.mark.parametrize("limb", ["lower_1", "lower_4"])
@@ -82,17 +123,17 @@ def test_closed_form_batch_does_not_depend_on_threads_or_layout(model, rng, limb
     for threads in (2, 3, None):
         shared = foot_batch(model, limb, points, threads=threads)
         np.testing.assert_array_equal(shared.q, alone.q)
-        np.testing.assert_array_equal(shared.reached, alone.reached)
+        np.testing.assert_array_equal(shared.converged, alone.converged)
     np.testing.assert_array_equal(foot_batch(model, limb, points.T.copy()).q.T, alone.q)
-    out = FootBatch(np.zeros_like(alone.q), np.zeros_like(alone.reached))
+    out = FootBatch(np.zeros_like(alone.q), np.zeros_like(alone.converged))
     assert foot_batch(model, limb, points, out=out) is out
     np.testing.assert_array_equal(out.q, alone.q)
 
 
 def test_closed_form_batch_out_of_reach_is_the_nearest_in_the_plane(model):
     far = np.array([[1.0, 0.0, 0.0], [0.25, 0.0, -0.12]])
-    answer = foot_batch(model, "lower_1", far)
-    assert list(answer.reached) == [False, True]
+    answer = foot_batch(model, "lower_1", far, limits=False)
+    assert list(answer.converged) == [False, True]
     tip = model.chain("lower_1", Frame.FOOT).fk([0.0, *answer.q[0]])[:3, 3]
     assert tip[0] > 0.4 and np.isfinite(answer.q).all()  # stretched towards it
 
@@ -114,6 +155,9 @@ def test_closed_form_batch_refuses_bad_input(model):
     for threads in (0, True, 1.5):
         with pytest.raises(InvalidConfigError, match="threads"):
             foot_batch(model, "lower_1", good, threads=threads)
+    for limits in ("no", None, 1, []):
+        with pytest.raises(InvalidConfigError, match=r"limits is .*; expected True or False"):
+            foot_batch(model, "lower_1", good, limits=limits)
     assert foot_batch(model, "lower_1", np.empty((0, 3))).q.shape == (0, 3)
 
 

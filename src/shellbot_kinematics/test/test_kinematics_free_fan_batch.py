@@ -51,8 +51,8 @@ def test_answers_are_those_of_the_single_solver(model, rng, limb, leg, frame, li
     for seeds in (np.array([0.0, 0.0, -0.5, 1.8]), rng.uniform(chain.lower, chain.upper, (MANY, 4))):
         answer = foot_batch_free_fan(model, limb, points, seeds, limits, frame)
         expected, left = single(model, leg, points, seeds, limits, frame)
-        np.testing.assert_array_equal(answer.reached, left < 1e-9)
-        assert answer.reached.all()
+        np.testing.assert_array_equal(answer.converged, left < 1e-9)
+        assert answer.converged.all()
         assert apart(answer.q, expected) < 1e-6  # a stretched knee magnifies rounding
         met = np.array([chain.fk(row)[:3, 3] for row in answer.q])
         assert np.abs(met - points).max() < 1e-9
@@ -94,8 +94,8 @@ def test_answers_do_not_depend_on_layout_or_threads(model, rng):
                 turned = foot_batch_free_fan(model, "lower_2", points.T, by_coordinate, limits, threads=threads)
                 for other in (again.q, turned.q.T):
                     np.testing.assert_array_equal(other, alone.q)
-                for reached in (again.reached, turned.reached):
-                    np.testing.assert_array_equal(reached, alone.reached)
+                for reached in (again.converged, turned.converged):
+                    np.testing.assert_array_equal(reached, alone.converged)
             out = FootBatch(np.empty((4, count)), np.empty(count, dtype=bool))
             found = foot_batch_free_fan(model, "lower_2", points.T, by_coordinate, limits, out=out)
             assert found is out
@@ -107,7 +107,7 @@ def test_any_number_of_targets(model, rng, count):
     count = min(count, MANY) if INTERPRETED else count
     q, points = random_points(model, "lower_3", Frame.FOOT, True, rng, count)
     answer = foot_batch_free_fan(model, "lower_3", points.reshape(count, 3), q.reshape(count, 4), True)
-    assert answer.q.shape == (count, 4) and answer.reached.shape == (count,) and answer.reached.all()
+    assert answer.q.shape == (count, 4) and answer.converged.shape == (count,) and answer.converged.all()
     if count:
         assert apart(answer.q[:, 0], q[:, 0]) == 0.0  # the fan stands where it may stay
         one = foot_batch_free_fan(model, "lower_3", points[:1].T, q[:1].T, True)
@@ -119,8 +119,8 @@ def test_a_fan_beyond_its_limits_is_brought_to_them(model):
     point = np.array([chain.fk([chain.upper[0], 0.1, -0.4, 1.5])[:3, 3]])
     seed = [chain.upper[0] + 0.5, 0.1, -0.4, 1.5]
     assert foot_batch_free_fan(model, "lower_1", point, seed, limits=True).q[0, 0] == chain.upper[0]
-    free = foot_batch_free_fan(model, "lower_1", point, seed)
-    assert free.q[0, 0] == seed[0] and free.reached[0]
+    free = foot_batch_free_fan(model, "lower_1", point, seed, limits=False)
+    assert free.q[0, 0] == seed[0] and free.converged[0]
 
 
 def test_out_of_reach_is_answered_with_the_nearest_found(model):
@@ -128,7 +128,7 @@ def test_out_of_reach_is_answered_with_the_nearest_found(model):
     points = np.concatenate([points, points])
     for limits in (False, True):
         answer = foot_batch_free_fan(model, "lower_1", points, limits=limits)
-        assert list(answer.reached) == [False, True, False] * 2
+        assert list(answer.converged) == [False, True, False] * 2
         expected, left = single(model, 0, points, np.zeros(4), limits, Frame.FOOT)
         met = np.array([model.chain("lower_1", Frame.FOOT).fk(row)[:3, 3] for row in answer.q])
         np.testing.assert_allclose(np.linalg.norm(met - points, axis=1), left, atol=1e-9)
@@ -147,7 +147,7 @@ def test_bad_input_is_refused(model):
                 with pytest.raises(ShapeError, match="finite"):
                     foot_batch_free_fan(model, "lower_1", given)
     far = foot_batch_free_fan(model, "lower_1", 1e200 * good, [0.1, 0.2, 0.3, 0.4])
-    assert not far.reached.any() and np.isfinite(far.q).all()
+    assert not far.converged.any() and np.isfinite(far.q).all()
     for seeds in (np.zeros(3), np.zeros((4, 5)), np.full(4, math.nan), np.zeros((5, 3))):
         with pytest.raises(ShapeError, match="seeds"):
             foot_batch_free_fan(model, "lower_1", good, seeds)
@@ -161,6 +161,17 @@ def test_bad_input_is_refused(model):
         foot_batch_free_fan(model, "lower_9", good)
     with pytest.raises(InvalidConfigError, match="threads"):
         foot_batch_free_fan(model, "lower_1", good, threads=0)
+    with pytest.raises(InvalidConfigError, match="limits is 'no'; expected True or False"):
+        foot_batch_free_fan(model, "lower_1", good, limits="no")
+
+
+def test_limits_are_kept_unless_they_are_left_out(model, rng):
+    chain = model.chain("lower_2", Frame.FOOT)
+    points = rng.uniform([-0.1, -0.3, -0.3], [0.35, 0.3, 0.2], (MANY, 3))
+    answer, free = (foot_batch_free_fan(model, "lower_2", points, **o) for o in ({}, {"limits": False}))
+    inside = [((a.q >= chain.lower - 1e-12) & (a.q <= chain.upper + 1e-12)).all(axis=1) for a in (answer, free)]
+    assert inside[0].all() and not inside[1][free.converged].all()
+    assert answer.converged.any() and not (answer.converged & ~free.converged).any()
 
 
 @pytest.mark.jit
@@ -171,11 +182,11 @@ def test_the_fan_turns_least(model, rng):
     turned = 0
     for point in points:
         seed = rng.uniform(-math.pi, math.pi, 4)
-        fan = foot_batch_free_fan(model, "lower_1", point[None], seed).q[0, 0]
+        fan = foot_batch_free_fan(model, "lower_1", point[None], seed, limits=False).q[0, 0]
         turn = abs((fan - seed[0] + math.pi) % (2.0 * math.pi) - math.pi)
         meets = foot_batch(
-            model, "lower_1", np.tile(point, (len(grid), 1)), fan=seed[0] + grid, branch="nearest"
-        ).reached
+            model, "lower_1", np.tile(point, (len(grid), 1)), fan=seed[0] + grid, branch="nearest", limits=False
+        ).converged
         assert turn <= np.abs(grid[meets]).min() + 1e-9
         turned += turn > 1e-9
     assert 30 < turned < 270

@@ -193,7 +193,7 @@ def test_batches_on_more_cores_than_a_job_has_workers_are_shared_all_the_same(mo
 
     monkeypatch.setattr(sys.modules[solve.__module__], "helpers", nobody)
     points = np.repeat(TARGET[:, None], 65 * 1024, axis=1)
-    assert solve(model, "lower_1", points, threads=96).reached.all()
+    assert solve(model, "lower_1", points, threads=96).converged.all()
     with threads.helpers(asked[0]) as held:
         assert held and asked[0] > 1
 
@@ -205,11 +205,11 @@ def test_batches_of_many_sizes_equal_those_of_one_thread(model):
         given = np.ascontiguousarray(points[:, :count])
         for options in ({}, {"branch": "nearest"}, {"fan": np.linspace(-0.2, 0.0, given.shape[1])}):
             alone = foot_batch(model, "lower_1", given, threads=1, **options)
-            assert alone.reached.all()
+            assert alone.converged.all()
             for layout in (given, np.ascontiguousarray(given.T)):
                 shared = foot_batch(model, "lower_1", layout, threads=2, **options)
                 np.testing.assert_array_equal(shared.q if layout is given else shared.q.T, alone.q)
-                np.testing.assert_array_equal(shared.reached, alone.reached)
+                np.testing.assert_array_equal(shared.converged, alone.converged)
 
 
 @pytest.mark.parametrize("options", [{}, {"branch": "nearest"}, {"fan": "each"}, {"branch": LegBranch.INSIDE_KNEE_UP}])
@@ -228,7 +228,7 @@ def test_numbers_that_are_not_finite_are_found_wherever_they_are(model, options,
                     foot_batch(model, "lower_1", given, threads=workers, **options)
     points = targets(count)
     points[:, 1] = 1e200, -1e200, 1e200  # finite, if far
-    assert not foot_batch(model, "lower_1", points, **options).reached[1]
+    assert not foot_batch(model, "lower_1", points, **options).converged[1]
 
 
 def test_an_answer_to_be_filled_must_fit(model):
@@ -273,7 +273,7 @@ def test_a_task_that_fails_leaves_the_threads_usable(model):
         with pytest.raises(ShapeError):
             foot_batch(model, "lower_1", targets(2048), threads=2, branch="nearest", seeds=np.zeros(2))
     assert not threads._in_use.locked()
-    assert foot_batch(model, "lower_1", targets(300 if INTERPRETED else 5000), threads=2).reached.all()
+    assert foot_batch(model, "lower_1", targets(300 if INTERPRETED else 5000), threads=2).converged.all()
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer of the system")

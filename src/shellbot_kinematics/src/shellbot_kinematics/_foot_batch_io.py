@@ -29,13 +29,13 @@ class FootBatch:
     #: `foot_batch`, the angles whose distance is the least that this branch has in the leg's plane; with free fan, of
     #: the nearest point found.
     q: np.ndarray
-    #: (N,) Whether the leg's tip comes to the target (to rounding, about 1e-15 m; with free fan to 1e-9 m) and, where
-    #: asked for, within the limits
-    reached: np.ndarray
+    #: (N,) Whether the leg's tip comes to the target (to rounding, about 1e-15 m; with free fan to 1e-9 m) and, with
+    #: `limits`, all four joints are within theirs (to 1e-12 rad)
+    converged: np.ndarray
 
     def __repr__(self) -> str:
         """One line, however many targets there are."""
-        return f"FootBatch({self.reached.size} targets, {int(self.reached.sum())} reached)"
+        return f"FootBatch({self.converged.size} targets, {int(self.converged.sum())} reached)"
 
 
 def check_limb(model: ShellbotModel, limb: str, frame: Frame) -> None:
@@ -69,10 +69,11 @@ def answer_of(out: Optional[FootBatch], shape: Tuple[int, ...], count: int) -> F
     """Return what is to be filled: new, or the caller's if it fits."""
     if out is None:
         return FootBatch(np.empty(shape), np.empty(count, dtype=np.bool_))
-    if out.q.shape != shape or out.reached.shape != (count,):
-        raise ShapeError(f"out holds q {out.q.shape} and reached {out.reached.shape}; expected {shape} and ({count},)")
-    sound = out.q.flags.carray and out.reached.flags.carray
-    if not sound or out.q.dtype != np.float64 or out.reached.dtype != np.bool_:
+    if out.q.shape != shape or out.converged.shape != (count,):
+        held = f"q {out.q.shape} and converged {out.converged.shape}"
+        raise ShapeError(f"out holds {held}; expected {shape} and ({count},)")
+    sound = out.q.flags.carray and out.converged.flags.carray
+    if not sound or out.q.dtype != np.float64 or out.converged.dtype != np.bool_:
         raise ShapeError("out holds no arrays of an earlier answer; expected float64 and bool, contiguous, writable")
     return out
 

@@ -16,6 +16,7 @@ from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 
 NEAREST = "nearest"
+SLACK = 1e-12  # rad beyond a limit that is rounding: a joint at its limit is within it
 _CACHED = 64  # sets of constants kept for a model
 _made: WeakKeyDictionary[ShellbotModel, Dict[Any, np.ndarray]] = WeakKeyDictionary()
 
@@ -78,7 +79,7 @@ def _constants(
     back = np.array([[c, s, 0.0, 0.0], [-s, c, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
     off = back[:3, :3] @ off
     c, s = math.cos(a0 - sf * middle[1]), math.sin(a0 - sf * middle[1])  # femur's own zero, from its middle
-    bounds = (low, high) if limits else (np.full(3, -np.inf), np.full(3, np.inf))
+    bounds = (low - SLACK, high + SLACK) if limits else (np.full(3, -np.inf), np.full(3, np.inf))
     rows = []
     for T in (back @ turn, np.eye(4)):  # noqa: N806 - the second: targets that the kernel has turned itself
         for side, knee in (one.value for one in chosen):

@@ -126,6 +126,18 @@ def _cost(g, row, n, w):
 
 
 @lane_kernel
+def _bound(g, row, n, w):
+    """Write 0 into row 6 where rows 9 to 11 are beyond a limit; NaN stays."""
+    low0, low1, low2 = g[row, 28], g[row, 29], g[row, 30]
+    high0, high1, high2 = g[row, 31], g[row, 32], g[row, 33]
+    for i in range(n):
+        a, b, c = get(w, 9 * TILE, i), get(w, 10 * TILE, i), get(w, 11 * TILE, i)
+        allowed = (a >= low0) & (a <= high0) & (b >= low1) & (b <= high1) & (c >= low2) & (c <= high2)
+        reached = get(w, 6 * TILE, i)
+        put(w, 6 * TILE, i, reached if allowed else reached - reached)
+
+
+@lane_kernel
 def _keep(n, w):
     """Take rows 9 to 11 over into rows 22 to 24 where the cost in row 7 is less than the best so far, row 8."""
     for i in range(n):
@@ -205,6 +217,8 @@ def solve_tile(g, branches, n, points, px, py, pz, fan, at, w):
     if branches > 1:
         _end(n, w)
         return 22 * TILE
+    if max(g[0, 28], g[0, 29], g[0, 30]) > -math.inf or min(g[0, 31], g[0, 32], g[0, 33]) < math.inf:
+        _bound(g, 0, n, w)
     return 9 * TILE
 
 

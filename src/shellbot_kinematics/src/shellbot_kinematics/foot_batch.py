@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Optional, Union
 
 import numpy as np
 
+from robot_mechanics.arguments import flag
 from robot_mechanics.errors import ShapeError
 from robot_mechanics.native.threads import crew_of, helpers
 from shellbot_kinematics import _foot_lanes as kernels
@@ -21,9 +22,9 @@ from shellbot_kinematics._foot_batch_io import (
     words_of,
     work_of,
 )
-from shellbot_kinematics._foot_constants import NEAREST, cached_constants
+from shellbot_kinematics._foot_constants import NEAREST, SLACK, cached_constants
 from shellbot_kinematics.limb_inverse import LegBranch
-from shellbot_kinematics.shellbot_limbs import Frame
+from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def foot_batch(
     fan: ArrayLike = 0.0,
     branch: Union[LegBranch, str] = LegBranch.FRONT_KNEE_UP,
     seeds: Optional[ArrayLike] = None,
-    limits: bool = False,
+    limits: bool = True,
     frame: Frame = Frame.FOOT,
     threads: Optional[int] = None,
     out: Optional[FootBatch] = None,
@@ -65,8 +66,8 @@ def foot_batch(
     seeds : (3,) or like p_base, optional
         Coxa, femur, tibia, rad, for branch="nearest"; default zero.
     limits : bool
-        With "nearest": leave branches beyond the joint limits out. Joints are counted from the middle of their limits
-        in any case.
+        A foot whose joints are beyond their limits, the fan among them, is not converged; "nearest" leaves such
+        branches out. Joints are counted from the middle of their limits in any case.
     frame : Frame
         FOOT or SPHERE_CENTRE.
     threads : int, optional
@@ -83,7 +84,7 @@ def foot_batch(
     UnknownNameError
         If limb or frame do not exist.
     InvalidReferenceError, InvalidConfigError
-        If the branch is neither, or threads is no whole number above zero.
+        If the branch is neither, limits no truth value, or threads no whole number above zero.
 
     Notes
     -----
@@ -91,6 +92,7 @@ def foot_batch(
     answers differ from the single solver's by rounding, and not with the number of threads.
     """
     check_limb(model, limb, frame)
+    limits = flag(limits, "limits")
     points, by_coordinate, count = points_of(p_base, by_coordinate)
     workers = crew_of(threads, -(-count // _PART))
     with helpers(workers) as held:
@@ -103,7 +105,7 @@ def foot_batch(
         result = answer_of(out, points.shape, count)
         work = work_of(workers, kernels.WORK)
         arguments = constants, branches, points.ravel(), own_fan, given.ravel(), result.q.ravel()  # views
-        reached = result.reached.view(np.uint8)
+        reached = result.converged.view(np.uint8)
         if words is not None:
             part = kernels.shared_part().address
             bad = kernels.feet_shared(words, part, _PART, workers, by_coordinate, *arguments, reached, work.ravel())
@@ -111,6 +113,12 @@ def foot_batch(
             kernel = kernels.feet_by_coordinate if by_coordinate else kernels.feet_by_target
             bad = in_parts(kernel, (*arguments, reached), count, workers, work, _PART)
     refuse(bad, points)
+    if limits:
+        low, high = (limit[4 * LOWER_LIMBS.index(limb)] for limit in (model.lower, model.upper))
+        angles = np.asarray(fan, dtype=np.float64)
+        allowed = (angles >= low - SLACK) & (angles <= high + SLACK)
+        if not np.all(allowed):
+            np.logical_and(result.converged, allowed, out=result.converged)
     return result
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Optional, Tuple
 
 import numpy as np
 
+from robot_mechanics.arguments import flag
 from robot_mechanics.errors import ShapeError
 from robot_mechanics.native.threads import crew_of, helpers
 from shellbot_kinematics import _free_lanes as kernels
@@ -35,7 +36,7 @@ def foot_batch_free_fan(
     limb: str,
     p_base: ArrayLike,
     seeds: Optional[ArrayLike] = None,
-    limits: bool = False,
+    limits: bool = True,
     frame: Frame = Frame.FOOT,
     threads: Optional[int] = None,
     out: Optional[FootBatch] = None,
@@ -77,7 +78,7 @@ def foot_batch_free_fan(
     UnknownNameError
         If limb or frame do not exist.
     InvalidConfigError
-        If threads is no whole number above zero.
+        If limits is no truth value, or threads no whole number above zero.
 
     Notes
     -----
@@ -87,6 +88,7 @@ def foot_batch_free_fan(
     ten times as long. Answers do not depend on the number of threads.
     """
     check_limb(model, limb, frame)
+    limits = flag(limits, "limits")
     points, by_coordinate, count = points_of(p_base, by_coordinate)
     workers = crew_of(threads, -(-count // _PART))
     with helpers(workers) as held:
@@ -97,8 +99,8 @@ def foot_batch_free_fan(
         result = answer_of(out, shape, count)
         work = work_of(workers, kernels.WORK)
         leg, tip = model.legs[LOWER_LIMBS.index(limb)], int(frame == Frame.SPHERE_CENTRE)
-        arguments = leg, tip, bool(limits), by_coordinate, constants, points.ravel(), given.ravel(), result.q.ravel()
-        reached = result.reached.view(np.uint8)
+        arguments = leg, tip, limits, by_coordinate, constants, points.ravel(), given.ravel(), result.q.ravel()
+        reached = result.converged.view(np.uint8)
         if words is not None:
             part = kernels.shared_part().address
             bad = kernels.free_shared(words, part, _PART, workers, *arguments, reached, work.ravel())

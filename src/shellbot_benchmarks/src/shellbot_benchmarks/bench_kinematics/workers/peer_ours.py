@@ -307,11 +307,11 @@ def _batches(model: ShellbotModel, leg: SerialChain) -> Dict[str, Case]:
     q[:, 0] = 0.0  # one fan angle for all: the leg's three joints
     points = np.ascontiguousarray(problem.forward(problem.LEG_BASE, problem.LEG, q)[:, :3, 3])
     # the branch in front of the coxa; the 1.5 % of W that lie behind it are replaced by others of W
-    front = points[foot_batch(model, "lower_1", points).reached]
+    front = points[foot_batch(model, "lower_1", points, limits=False).converged]
     points = np.ascontiguousarray(np.concatenate([front, front])[:BATCH])
     made = {}
     for name, given in (("batch_soa", np.ascontiguousarray(points.T)), ("batch_rows", points)):
-        out = foot_batch(model, "lower_1", given)
+        out = foot_batch(model, "lower_1", given, limits=False)
         joints = out.q.T if given.shape[0] == 3 else out.q
         answers = np.column_stack([np.zeros(BATCH), joints])
         good = problem.reached(problem.LEG_BASE, problem.LEG, answers, points)
@@ -319,7 +319,7 @@ def _batches(model: ShellbotModel, leg: SerialChain) -> Dict[str, Case]:
         for label, threads, wall in (("1", 1, False), ("1_wall", 1, True), ("2", 2, True)):
             made[f"{name}_{label}"] = Case(
                 lambda k, p=given, t=threads, o=out: [
-                    foot_batch(model, "lower_1", p, threads=t, out=o) for _ in range(k)
+                    foot_batch(model, "lower_1", p, limits=False, threads=t, out=o) for _ in range(k)
                 ],
                 each=BATCH, facts={"success": int(good.sum()), "of": BATCH}, wall=wall,
             )  # fmt: skip
