@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from robot_mechanics import LimbSet, Mimic, SerialChain, inverse_limbs
+from robot_mechanics import InverseConfig, LimbSet, Mimic, SerialChain, inverse_limbs
 from robot_mechanics.errors import ShapeError, UnknownNameError
-from robot_mechanics.motion.rotations import rotation_from_rpy, transform
+from robot_mechanics.motion.rotations import rotation_from_rpy, rpy_from_rotation, transform
 from shellbot_kinematics import LIMBS, Frame, base_pose_from_feet, fit_pose, floating_base_inverse, solve_pose
 
 LOWER, UPPER = LIMBS[:6], LIMBS[6:]
@@ -260,6 +260,45 @@ def test_a_joint_that_follows_another_limb_stays_and_so_does_the_one_it_follows(
     assert result.q[1] == pytest.approx(q0[1], abs=1e-12)
     np.testing.assert_allclose(result.q[3:], q0[3:], atol=1e-12)
     assert robot.within_limits(result.u, 1e-12)
+
+
+def tips(robot, q, limbs):
+    """Targets of the named limbs (position, the turn about x and y free) that the joints q meet."""
+    poses = dict(zip(robot.limb_names, robot.fk(q)))
+    return {
+        limb: (poses[limb][:3, 3], (math.nan, math.nan, rpy_from_rotation(poses[limb][:3, :3])[2])) for limb in limbs
+    }
+
+
+@pytest.mark.parametrize("limits", [True, False])
+def test_limbs_that_share_drives_are_solved_together(rng, limits):
+    """Targets of joints that the drives can take are reached, with the shared drives moved as little as by one limb."""
+    robot = LimbSet(geared("abcd", b1=("a1", -0.5, 0.3)), {"motor": ["b0", "c0"]})
+    config = InverseConfig(limits=limits)
+    for _ in range(10):
+        goal = robot.expand(rng.uniform(0.9 * robot.lower, 0.9 * robot.upper))
+        start = robot.expand(np.clip(robot.reduce(goal) + rng.uniform(-0.5, 0.5, 10), robot.lower, robot.upper))
+        result = inverse_limbs(robot, np.eye(4), base=tips(robot, goal, "abc"), seed=start, config=config)
+        assert result.converged, result
+        np.testing.assert_allclose(robot.fk(result.q)[:3, :3, 3], robot.fk(goal)[:3, :3, 3], atol=1e-8)
+        np.testing.assert_allclose(robot.expand(result.u), result.q, atol=1e-12)
+        np.testing.assert_allclose(result.q[9:], start[9:], atol=1e-12)
+        assert not limits or robot.within_limits(result.u, 1e-12)
+        for limb in "abc":
+            np.testing.assert_array_equal(result.limbs[limb].q, result.q[robot.columns(limb)])
+
+
+def test_a_shared_drive_that_rests_is_named_and_no_limb_misses_for_another(rng):
+    robot = LimbSet(geared("abc", b1=("a1", -0.5, 0.3)))
+    goal = robot.expand(rng.uniform(-0.8, 0.8, len(robot.drive_names)))
+    alone = inverse_limbs(robot, np.eye(4), base=tips(robot, goal, "a"))
+    assert not alone.converged and alone.limbs["a"].reason.endswith("; a1 rests: it also moves b, without a target")
+    np.testing.assert_array_equal(alone.q[robot.columns("b")], robot.expand(np.zeros(8))[3:6])
+    still = robot.expand(np.r_[0.4, 0.0, 0.3, rng.uniform(-0.5, 0.5, 5)])
+    base = {"a": tips(robot, still, "a")["a"], "b": [5.0, 0.0, 0.0]}  # a is reached with the drive at 0
+    result = inverse_limbs(robot, np.eye(4), base=base, config=InverseConfig(restarts=2))
+    assert result.limbs["a"].converged and not result.limbs["b"].converged
+    assert "mm away" in result.limbs["b"].reason and "rests" not in result.limbs["b"].reason
 
 
 def test_reduce_is_the_inverse_of_expand_and_names_what_no_drive_can_do(rng):

@@ -68,8 +68,8 @@ def solve_pose(
         rpy = None
     by_height = rpy is not None and not np.isnan([p[2], *rpy]).any() and np.isnan(p[:2]).all()
     if (whole or by_height) if not lower else (whole and not math.isnan(fan_position)):
-        found = solve_limb(model, limb, frame, p, None if lower else rpy, fan_position, seed)
-        return found if rpy is None else _compared(model, found, p, rpy)
+        closed = solve_limb(model, limb, frame, p, None if lower else rpy, fan_position, seed)
+        return closed if rpy is None else _compared(model, closed, p, rpy)
     q = limb_seed(model, limb, seed).copy()
     q = np.clip(q, chain.lower, chain.upper)
     if lower and whole and rpy is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Inverse of limbs on a floating base, limb by limb, by the general Levenberg-Marquardt."""
+"""Inverse of limbs on a floating base by the general Levenberg-Marquardt: limb by limb, or together where needed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from robot_mechanics.errors import ShapeError
 from robot_mechanics.inverse.config import IkResult, InverseConfig
 from robot_mechanics.inverse.solver import InverseKinematics
 from robot_mechanics.inverse.target import read_target
+from robot_mechanics.inverse.together import Together, groups
 from robot_mechanics.models.chain import SerialChain
 from robot_mechanics.models.joint import Mimic
 from robot_mechanics.models.limbs import LimbSet
@@ -51,7 +52,9 @@ def inverse_limbs(
     """Return the joints that bring limbs to their targets with the base at a pose.
 
     The robot can take them: joints that share a drive inside a limb, and joints that mimic another, move together.
-    Joints whose drive also moves another limb stay where seed has them, so that one limb does not move another.
+    Limbs are solved one by one, with drives of several limbs where seed has them. Limbs that miss their targets so are
+    solved together with those that they share drives with, over the drives' coordinates. A drive that also moves a
+    limb without a target rests, and the reason of a limb that misses its target says so.
 
     Parameters
     ----------
@@ -95,7 +98,39 @@ def inverse_limbs(
         joints = q[where].copy()
         joints.setflags(write=False)
         results[limb] = replace(found, q=joints)
+    if not all(result.converged for result in results.values()):
+        q = _together(robot, targets, q, results, config)
     return LimbsResult(q, robot.reduce(q), results)
+
+
+def _together(
+    robot: LimbSet,
+    targets: Mapping[str, object],
+    q: np.ndarray,
+    results: Dict[str, IkResult],
+    config: Optional[InverseConfig],
+) -> np.ndarray:
+    """Return the joints where limbs that share drives are solved together if one misses its target; the results of
+    these are replaced, and the reasons of those that still miss completed.
+    """
+    limbs_of_group, rests = groups(robot, targets)
+    drive, gear, _ = robot.transmission()
+    for limbs in limbs_of_group:
+        if len(limbs) > 1 and not all(results[limb].converged for limb in limbs):
+            outside = np.ones(len(q), dtype=bool)
+            for limb in limbs:
+                outside[robot.columns(limb)] = False
+            free = np.ones(len(robot.drive_names), dtype=bool)
+            free[drive[outside & (gear != 0.0)]] = False
+            search = Together(robot, {limb: targets[limb] for limb in limbs}, free, config or InverseConfig())
+            u, found = search.solve(robot.reduce(q))
+            q = robot.expand(u)
+            for limb, result in found.items():
+                results[limb] = replace(result, iterations=results[limb].iterations + result.iterations)
+    for limb, result in results.items():
+        if not result.converged:
+            results[limb] = replace(result, reason=result.reason + rests[limb])
+    return q
 
 
 def _driven(robot: LimbSet, limb: str) -> Tuple[SerialChain, np.ndarray, np.ndarray, np.ndarray, Tuple[str, ...]]:

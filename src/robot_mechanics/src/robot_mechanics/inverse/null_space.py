@@ -39,7 +39,7 @@ def descend(
     value, total, length = cost(q), 0, 1.0
     for _ in range(task.steps):
         slope = gradient(q)
-        direction = _projected(inverse.rows(pose, weight, q), slope, active, q, low, high)
+        direction = _projected(inverse.linear(pose, weight, q)[1], slope, active, q, low, high)
         if np.linalg.norm(direction) <= _FLAT * max(1.0, float(np.linalg.norm(slope))):
             break
         while length > 1e-6:
@@ -101,7 +101,7 @@ def _cost(
     rows = weight > 0.0
 
     def value(q: np.ndarray) -> float:
-        J = inverse.rows(pose, weight, q)[rows]  # noqa: N806
+        J = inverse.linear(pose, weight, q)[1][rows]  # noqa: N806
         return -float(np.sqrt(max(np.linalg.det(J @ J.T), 0.0)))
 
     def gradient(q: np.ndarray) -> np.ndarray:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 _SPREAD = 0.5  # rad or m: how far the first restart is from the given start; each goes that much farther
-_NUDGE = 0.02  # rad: what takes a start off a pose in which the gradient vanishes without being a minimum
+NUDGE = 0.02  # rad: what takes a start off a pose in which the gradient vanishes without being a minimum
+FLAT = 1e-9  # slope below which a point is stationary
 _ENDS = {
     lm_kernels.STATIONARY: "no small motion brings it nearer (least squares)",
     lm_kernels.OUT_OF_STEPS: "the steps ran out",
@@ -72,7 +73,7 @@ class InverseKinematics:
         self._weights = np.array(self.config.weights, dtype=np.float64)
         self._weights[:3] /= self._length
         damping = self.config.damping
-        self._settings = np.array([damping.start, damping.success, damping.failure, float(self.config.steps), 1e-9])
+        self._settings = np.array([damping.start, damping.success, damping.failure, float(self.config.steps), FLAT])
         self._tolerance = self.config.row_tolerances()
         self._in_target = self.config.orientation_frame == TARGET
 
@@ -116,8 +117,7 @@ class InverseKinematics:
         ShapeError, UnknownNameError
             On a target, start or joint that cannot be used; the message names it.
         """
-        pose, rows = read_target(target)
-        weight = self._weights * rows
+        pose, weight = self.goal(target)
         start = np.zeros(self.chain.n) if seed is None else self.chain.check(seed)
         moving = self._all if active is None else self._active(active)
         q, residual = np.empty(self.chain.n), np.empty(6)
@@ -146,16 +146,31 @@ class InverseKinematics:
         )  # fmt: skip
         return moved, int(steps), int(end)
 
-    def rows(self, pose: np.ndarray, weight: np.ndarray, q: np.ndarray) -> np.ndarray:
-        """Return the weighted Jacobian (6, n) of the errors at q; free rows are 0."""
+    def goal(self, target: object) -> Tuple[np.ndarray, np.ndarray]:
+        """Return a target (see `solve`) as pose (3, 4) and the weights of its rows (6,), 0 where they are free."""
+        pose, rows = read_target(target)
+        return pose, self._weights * rows
+
+    def linear(self, pose: np.ndarray, weight: np.ndarray, q: np.ndarray) -> Tuple[np.ndarray, np.ndarray, bool]:
+        """Return the weighted errors (6,) at q, their Jacobian (6, n), and whether the target is reached; free rows
+        are 0.
+        """
         error, J = np.empty(6), np.empty((6, len(q)))  # noqa: N806
         reached, axes = self._pose_memory()
         table_kernels.table_pose(*self._tables, q, reached, axes)
         angle = lm_kernels.task_errors(pose, weight, self._in_target, reached, error)
+        there = lm_kernels.within(error, pose, weight, self._tolerance, self._in_target)
         tables = self._tables
         table_kernels.table_jacobian(tables.kind, tables.column, tables.ratio, reached, axes, J)
         lm_kernels.weighted_rows(pose, weight, self._in_target, error, angle, J)
-        return J
+        return error, J, bool(there)
+
+    def result_at(
+        self, pose: np.ndarray, weight: np.ndarray, q: np.ndarray, steps: int, end: int, restarts: int
+    ) -> IkResult:
+        """Return the result of a search that ended at q: reached, or else how it ended."""
+        residual, end = np.empty(6), lm_kernels.REACHED if self.linear(pose, weight, q)[2] else end
+        return self._result(q, residual, self._finish(pose, weight, q, q, residual), steps, end, restarts)
 
     def _pose_memory(self) -> Tuple[np.ndarray, np.ndarray]:
         """Return what the kernels write the tip's pose and the joints' axes into."""
@@ -180,7 +195,7 @@ class InverseKinematics:
         rng = np.random.default_rng(0) if rng is None else rng
         while end != lm_kernels.REACHED and attempt <= self.config.restarts:
             if attempt == 0:  # also without restarts: a singular start looks like a minimum from where it is
-                seed = best + _NUDGE * (0.5 + np.arange(self.chain.n) * 0.618 % 1.0)
+                seed = best + NUDGE * (0.5 + np.arange(self.chain.n) * 0.618 % 1.0)
             else:
                 seed = start + rng.uniform(-1.0, 1.0, self.chain.n) * min(math.pi, _SPREAD * attempt)
             seed = np.where(active > 0.0, np.clip(seed, self._low, self._high), start)
