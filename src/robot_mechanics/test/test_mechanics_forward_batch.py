@@ -8,7 +8,7 @@ import pytest
 from mechanics_chains import random_chain
 
 from robot_mechanics import forward_batch, jacobian_batch
-from robot_mechanics.errors import InvalidConfigError, ShapeError
+from robot_mechanics.errors import InvalidChainError, InvalidConfigError, ShapeError
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -43,5 +43,8 @@ def test_nonsense_is_refused_in_words(batch):
     ):
         with pytest.raises(ShapeError, match=words):
             batch(chain, wrong)
+    for nothing in (None, "ur5", chain.compile()):
+        with pytest.raises(InvalidChainError, match="chain is .*; expected a SerialChain, such as"):
+            batch(nothing, np.zeros((3, chain.n)))
     with pytest.raises(InvalidConfigError, match="threads is 0"):
         batch(chain, np.zeros(chain.n), threads=0)

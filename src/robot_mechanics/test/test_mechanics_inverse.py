@@ -389,10 +389,16 @@ def test_other_bad_input():
     for solve in (InverseKinematics, lambda chain: inverse_batch(chain, np.zeros((2, 3)))):
         with pytest.raises(InvalidChainError, match="chain is 'ur5'; expected a SerialChain, such as"):
             solve("ur5")
-    with pytest.raises(ShapeError, match="active"):
-        inverse.solve([0.1, 0.2, 0.3], active="joint_1")
-    for wrong in ([1.0], [math.nan] * 6):
-        with pytest.raises(ShapeError, match="posture"):
+    for wrong in ("joint_1", 3):
+        with pytest.raises(ShapeError, match="active is .*; expected a list"):
+            inverse.solve([0.1, 0.2, 0.3], active=wrong)
+    with pytest.raises(InvalidConfigError, match=r"null_space is 'limits'; expected a NullSpaceTask, such as"):
+        inverse.solve([0.1, 0.2, 0.3], null_space="limits")
+    for far in ([0.1, 0.2, 0.3], [9.0, 0.0, 0.0]):
+        with pytest.raises(InvalidConfigError, match=r"rng is 3; expected a Generator, such as numpy.random"):
+            inverse.solve(far, rng=3)
+    for wrong in ([1.0], [math.nan] * 6, "abc", 0.5):
+        with pytest.raises(ShapeError, match="posture of NullSpaceTask"):
             inverse.solve(chain.fk(READY), READY, null_space=NullSpaceTask(posture=wrong))
     with pytest.raises(ShapeError, match="weights"):
         inverse.solve(chain.fk(READY), READY, null_space=NullSpaceTask(weights=[-1.0] * 6))

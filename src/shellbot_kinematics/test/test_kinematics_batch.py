@@ -143,7 +143,13 @@ def test_closed_form_batch_refuses_bad_input(model):
     for bad in (np.zeros(3), np.zeros((2, 2)), "nonsense", [[0.25, math.nan, 0.0]] * 2, [[math.inf, 0.0, 0.0]] * 2):
         with pytest.raises(ShapeError):
             foot_batch(model, "lower_1", bad)
-    for options in ({"fan": math.nan}, {"fan": [0.0] * 3}, {"branch": "nearest", "seeds": np.zeros(2)}):
+    for options in (
+        {"fan": math.nan},
+        {"fan": [0.0] * 3},
+        {"branch": "nearest", "seeds": np.zeros(2)},
+        {"fan": "a"},
+        {"branch": "nearest", "seeds": "a"},
+    ):
         with pytest.raises(ShapeError):
             foot_batch(model, "lower_1", good, **options)
     with pytest.raises(UnknownNameError):

@@ -216,8 +216,25 @@ def test_a_free_fan_and_what_cannot_be_met(model):
     assert not high.converged and "lower_1 stops" in high.reason and high.error > 0.5
     with pytest.raises(ShapeError, match="nothing is given"):
         solve_pose(model, "lower_1", Frame.FOOT, [math.nan] * 3)
-    with pytest.raises(ShapeError, match="fan_position"):
-        solve_pose(model, "lower_1", Frame.FOOT, [0.2, 0, 0], fan_position=math.inf)
+    for fan in (math.inf, "a", None):
+        with pytest.raises(ShapeError, match="fan_position is .*expected an angle"):
+            solve_pose(model, "lower_1", Frame.FOOT, [0.2, 0, 0], fan_position=fan)
+
+
+@pytest.mark.parametrize("fan", [0.0, math.nan])
+def test_a_seed_that_is_no_number_is_refused(model, fan):
+    """With the fan free, NaN turned it to its limit and the answer was called converged."""
+    p, frame = [0.27, 0.0, -0.1623], Frame.FOOT
+    for bad in ([math.nan] * 4, [0.0, math.inf, 0.0, 0.0], [0.0] * 3, "a", [None] * 4):
+        for given in (p, [math.nan, *p[1:]]):
+            with pytest.raises(ShapeError, match=r"seed (of lower_1 )?(is|has shape) .*; expected"):
+                solve_pose(model, "lower_1", frame, given, fan_position=fan, seed=bad)
+    with pytest.raises(ShapeError, match="seed of upper_2 is"):
+        solve_pose(model, "upper_2", Frame.SPHERE_CENTRE, [0.1, 0.1, 0.1], seed=[math.nan, 0.0])
+    others = np.full(model.n, math.nan)  # joints of other limbs do not count
+    others[:4] = 0.0
+    found = solve_pose(model, "lower_1", frame, p, fan_position=fan, seed=others)
+    np.testing.assert_array_equal(found.q, solve_pose(model, "lower_1", frame, p, fan_position=fan).q)
 
 
 def test_upper_limb_by_one_coordinate(model):

@@ -148,7 +148,7 @@ def test_bad_input_is_refused(model):
                     foot_batch_free_fan(model, "lower_1", given)
     far = foot_batch_free_fan(model, "lower_1", 1e200 * good, [0.1, 0.2, 0.3, 0.4])
     assert not far.converged.any() and np.isfinite(far.q).all()
-    for seeds in (np.zeros(3), np.zeros((4, 5)), np.full(4, math.nan), np.zeros((5, 3))):
+    for seeds in (np.zeros(3), np.zeros((4, 5)), np.full(4, math.nan), np.zeros((5, 3)), "a"):
         with pytest.raises(ShapeError, match="seeds"):
             foot_batch_free_fan(model, "lower_1", good, seeds)
     with pytest.raises(ShapeError, match="out"):

@@ -65,6 +65,14 @@ def points_of(values: ArrayLike, by_coordinate: Optional[bool]) -> Tuple[np.ndar
     return points, by_coordinate, points.shape[1] if by_coordinate else points.shape[0]
 
 
+def numbers_of(values: ArrayLike, what: str, expected: str) -> np.ndarray:
+    """Return the numbers as one block; ShapeError if they are none."""
+    try:
+        return np.asarray(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ShapeError(f"{what} is {values!r}; expected {expected}") from None
+
+
 def answer_of(out: Optional[FootBatch], shape: Tuple[int, ...], count: int) -> FootBatch:
     """Return what is to be filled: new, or the caller's if it fits."""
     if out is None:

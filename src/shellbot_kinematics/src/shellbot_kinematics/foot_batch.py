@@ -17,6 +17,7 @@ from shellbot_kinematics._foot_batch_io import (
     answer_of,
     check_limb,
     in_parts,
+    numbers_of,
     points_of,
     refuse,
     words_of,
@@ -124,20 +125,20 @@ def foot_batch(
 
 def _fan(fan: ArrayLike, count: int) -> np.ndarray:
     """Return one angle a target, or none if all share one."""
-    angles = np.asarray(fan, dtype=np.float64)
+    angles = numbers_of(fan, "fan", f"a finite angle, or {count} of them")
     if angles.ndim == 0 or angles.size == 0:
         if angles.size == 0 or not math.isfinite(float(angles)):
             raise ShapeError(f"fan is {fan!r}; expected a finite angle, or {count} of them")
         return np.empty(0)
     if angles.shape != (count,) or not np.isfinite(angles).all():
         raise ShapeError(f"fan has shape {angles.shape}; expected one finite angle, or ({count},) of them")
-    return np.ascontiguousarray(angles)
+    return angles
 
 
 def _seeds(seeds: Optional[ArrayLike], points: np.ndarray) -> np.ndarray:
     if seeds is None:
         return np.zeros_like(points)
-    given = np.ascontiguousarray(seeds, dtype=np.float64)
+    given = numbers_of(seeds, "seeds", f"finite (3,) or {points.shape}, as the targets")
     if given.shape == (3,):
         given = np.ascontiguousarray(np.broadcast_to(given[:, None] if points.shape[0] == 3 else given, points.shape))
     if given.shape != points.shape or not np.isfinite(given).all():

@@ -16,6 +16,7 @@ from shellbot_kinematics._foot_batch_io import (
     answer_of,
     check_limb,
     in_parts,
+    numbers_of,
     points_of,
     refuse,
     words_of,
@@ -113,7 +114,7 @@ def foot_batch_free_fan(
 def _seeds(seeds: Optional[ArrayLike], shape: Tuple[int, int]) -> np.ndarray:
     if seeds is None:
         return np.zeros(4)
-    given = np.ascontiguousarray(seeds, dtype=np.float64)
+    given = numbers_of(seeds, "seeds", f"finite (4,) or {shape}, as the targets")
     if given.shape not in ((4,), shape) or not np.isfinite(given).all():
         raise ShapeError(f"seeds has shape {given.shape}; expected finite (4,) or {shape}, as the targets")
     return given

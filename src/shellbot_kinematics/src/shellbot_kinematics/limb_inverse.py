@@ -263,19 +263,26 @@ def closed_form_result(
 
 
 def limb_seed(model: ShellbotModel, limb: str, seed: Optional[ArrayLike]) -> np.ndarray:
-    """Return the joints of a limb from a seed that holds all joints or its own; zeros for none."""
+    """Return the joints of a limb from a seed that holds all joints or its own; zeros for none.
+
+    Raises ShapeError on another length, or where these joints are no finite numbers.
+    """
     where = model.columns(limb)
     count = where.stop - where.start
-    values = np.zeros(0) if seed is None else np.asarray(seed, dtype=np.float64)
+    expected = f"expected ({model.n},), all driven joints, or ({count},), those of {limb}, rad"
+    try:
+        values = np.zeros(0) if seed is None else np.asarray(seed, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError(f"seed is {seed!r}; {expected}") from None
     if values.size == 0:
         return np.zeros(count)
     if values.shape == (model.n,):
-        return np.ascontiguousarray(values[where])
-    if values.shape == (count,):
-        return values
-    raise ShapeError(
-        f"seed has shape {values.shape}; expected ({model.n},), all driven joints, or ({count},), those of {limb}"
-    )
+        values = np.ascontiguousarray(values[where])
+    if values.shape != (count,):
+        raise ShapeError(f"seed has shape {values.shape}; {expected}")
+    if not all(map(math.isfinite, values.tolist())):
+        raise ShapeError(f"seed of {limb} is {values.tolist()}; expected finite numbers, rad, or no seed")
+    return values
 
 
 def _point(p_base: Optional[ArrayLike], what: str = "p_base", unit: str = "m in base_link") -> np.ndarray:

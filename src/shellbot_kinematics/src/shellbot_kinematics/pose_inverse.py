@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import replace
 from typing import TYPE_CHECKING, Optional, Tuple
 
@@ -61,8 +62,8 @@ def solve_pose(
     chain = model.chain(limb, frame)
     p = _three(p_base, "p_base", "x, y, z in m")
     rpy = None if rpy_base is None else _three(rpy_base, "rpy_base", "roll, pitch, yaw in rad")
-    if math.isinf(fan_position):
-        raise ShapeError(f"fan_position is {fan_position}; expected an angle in rad, or NaN for a free fan")
+    if not isinstance(fan_position, numbers.Real) or math.isinf(fan_position):
+        raise ShapeError(f"fan_position is {fan_position!r}; expected an angle in rad, or NaN for a free fan")
     lower, whole = limb in LOWER_LIMBS, not np.isnan(p).any()
     if rpy is not None and np.isnan(rpy).all():
         rpy = None

@@ -13,7 +13,7 @@ from robot_mechanics.codegen.kernel_source import SIGNATURES, kernel_source, str
 from robot_mechanics.codegen.options import KernelOptions
 from robot_mechanics.codegen.store import load
 from robot_mechanics.errors import InvalidChainError
-from robot_mechanics.models.chain import SerialChain
+from robot_mechanics.models.chain import SerialChain, check_chain
 from robot_mechanics.native import jit
 
 _MOST_CHAINS = 256  # cached, each with some hundred kB of machine code; the least recently used is dropped first
@@ -99,10 +99,7 @@ def compile_chain(chain: SerialChain, options: Optional[KernelOptions] = None) -
     InvalidChainError
         If it is no SerialChain, or no joint moves.
     """
-    if not isinstance(chain, SerialChain):
-        raise InvalidChainError(
-            f"chain is {chain!r}; expected a SerialChain, such as SerialChain.from_yaml(model_path('ur5'))"
-        )
+    check_chain(chain)
     chosen = KernelOptions() if options is None else options
     p = chain.parameters()
     if p.n == 0:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Callable, Tuple
 
 import numpy as np
 
+from robot_mechanics.arguments import vector
 from robot_mechanics.errors import ShapeError
 from robot_mechanics.inverse.config import LIMITS, POSTURE, NullSpaceTask
 from robot_mechanics.native.lm_kernels import REACHED
@@ -85,11 +86,11 @@ def _cost(
 ) -> Tuple[Callable[[np.ndarray], float], Callable[[np.ndarray], np.ndarray]]:
     """Return the cost of a task and its gradient."""
     n = inverse.chain.n
-    weighting = _vector("weights", task.weights, np.ones(n))
+    weighting = np.ones(n) if task.weights is None else vector(task.weights, n, "weights of NullSpaceTask")
     if (weighting < 0.0).any():
         raise ShapeError(f"weights of NullSpaceTask are {weighting}; expected 0 or more")
     if task.kind in (POSTURE, LIMITS):
-        goal = _vector("posture", task.posture, start)
+        goal = start if task.posture is None else vector(task.posture, n, "posture of NullSpaceTask")
         if task.kind == LIMITS:
             ranges = inverse.chain.upper - inverse.chain.lower
             bounded = np.isfinite(ranges) & (ranges > 0.0)
@@ -113,12 +114,3 @@ def _cost(
         return slopes
 
     return value, gradient
-
-
-def _vector(what: str, given: object, default: np.ndarray) -> np.ndarray:
-    if given is None:
-        return default
-    values = np.asarray(given, dtype=np.float64)
-    if values.shape != default.shape or not np.isfinite(values).all():
-        raise ShapeError(f"{what} of NullSpaceTask is {given!r}; expected {len(default)} finite numbers")
-    return values

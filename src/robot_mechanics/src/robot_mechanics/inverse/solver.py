@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Iterable, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from robot_mechanics.codegen.chain_tables import chain_tables, unit_length, whole_turns
-from robot_mechanics.errors import InvalidChainError, InvalidConfigError, ShapeError, UnknownNameError
+from robot_mechanics.errors import InvalidConfigError, ShapeError, UnknownNameError
 from robot_mechanics.inverse.config import TARGET, IkResult, InverseConfig, NullSpaceTask
 from robot_mechanics.inverse.null_space import descend
 from robot_mechanics.inverse.target import read_target
-from robot_mechanics.models.chain import SerialChain
+from robot_mechanics.models.chain import SerialChain, check_chain
 from robot_mechanics.native import lm_kernels, table_kernels
 
 if TYPE_CHECKING:
@@ -53,15 +53,11 @@ class InverseKinematics:
     """
 
     def __init__(self, chain: SerialChain, config: Optional[InverseConfig] = None) -> None:
-        if not isinstance(chain, SerialChain):
-            raise InvalidChainError(
-                f"chain is {chain!r}; expected a SerialChain, such as SerialChain.from_yaml(model_path('ur5'))"
-            )
         if not isinstance(config, (InverseConfig, type(None))):
             raise InvalidConfigError(
                 f"config is {config!r}; expected an InverseConfig, such as InverseConfig(tolerance=1e-6)"
             )
-        self.chain, self.config = chain, InverseConfig() if config is None else config
+        self.chain, self.config = check_chain(chain), InverseConfig() if config is None else config
         p = chain.parameters()
         self._tables = chain_tables(p)
         self._length = unit_length(p)
@@ -114,9 +110,15 @@ class InverseKinematics:
 
         Raises
         ------
-        ShapeError, UnknownNameError
-            On a target, start or joint that cannot be used; the message names it.
+        ShapeError, UnknownNameError, InvalidConfigError
+            On a target, start, joint, task or generator that cannot be used; the message names it.
         """
+        if not isinstance(null_space, (NullSpaceTask, type(None))):
+            raise InvalidConfigError(
+                f"null_space is {null_space!r}; expected a NullSpaceTask, such as NullSpaceTask('limits')"
+            )
+        if not isinstance(rng, (np.random.Generator, type(None))):
+            raise InvalidConfigError(f"rng is {rng!r}; expected a Generator, such as numpy.random.default_rng(1)")
         pose, weight = self.goal(target)
         start = np.zeros(self.chain.n) if seed is None else self.chain.check(seed)
         moving = self._all if active is None else self._active(active)
@@ -243,7 +245,7 @@ class InverseKinematics:
         return IkResult(q, end == lm_kernels.REACHED, steps, residual, reason, hit, restarts)
 
     def _active(self, active: Sequence[Union[str, int]]) -> np.ndarray:
-        if isinstance(active, str):
+        if isinstance(active, str) or not isinstance(active, Iterable):
             raise ShapeError(f"active is {active!r}; expected a list of joint names or columns")
         chosen, names = np.zeros(self.chain.n), self.chain.joint_names
         for joint in active:

@@ -264,3 +264,12 @@ def _rebuild(
     if rows:
         chain._note_table(rows, convention)
     return chain
+
+
+def check_chain(chain: object) -> SerialChain:
+    """Return the chain; InvalidChainError if it is something else."""
+    if not isinstance(chain, SerialChain):
+        raise InvalidChainError(
+            f"chain is {chain!r}; expected a SerialChain, such as SerialChain.from_yaml(model_path('ur5'))"
+        )
+    return chain

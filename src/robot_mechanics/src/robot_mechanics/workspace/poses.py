@@ -9,14 +9,13 @@ import numpy as np
 
 from robot_mechanics.codegen.chain_tables import chain_tables
 from robot_mechanics.errors import ShapeError
+from robot_mechanics.models.chain import SerialChain, check_chain
 from robot_mechanics.models.structure import LARGEST_COORDINATE
 from robot_mechanics.native import table_kernels
 from robot_mechanics.native.threads import count_of, run_parts
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from robot_mechanics.models.chain import SerialChain
 
 
 def forward_batch(chain: SerialChain, q: ArrayLike, threads: Optional[int] = None) -> np.ndarray:
@@ -40,10 +39,10 @@ def forward_batch(chain: SerialChain, q: ArrayLike, threads: Optional[int] = Non
     ------
     ShapeError
         If the last axis is not n, or a number is not finite or beyond 1e9.
-    InvalidConfigError
-        If threads is no whole number above zero.
+    InvalidChainError, InvalidConfigError
+        If chain is no SerialChain, or threads no whole number above zero.
     """
-    values, leading = _coordinates(chain, q)
+    values, leading = _coordinates(check_chain(chain), q)
     tables, workers = chain_tables(chain.parameters()), count_of(threads)
     poses = np.empty((len(values), 4, 4))
     poses[:, 3] = (0.0, 0.0, 0.0, 1.0)
@@ -71,10 +70,10 @@ def jacobian_batch(chain: SerialChain, q: ArrayLike, threads: Optional[int] = No
 
     Raises
     ------
-    ShapeError, InvalidConfigError
+    ShapeError, InvalidChainError, InvalidConfigError
         As `forward_batch`.
     """
-    values, leading = _coordinates(chain, q)
+    values, leading = _coordinates(check_chain(chain), q)
     tables, workers = chain_tables(chain.parameters()), count_of(threads)
     jacobians = np.empty((len(values), 6, chain.n))
     poses, axes = np.empty((workers, 3, 4)), np.empty((workers, len(tables.kind), 6))
