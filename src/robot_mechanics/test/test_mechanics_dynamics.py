@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 
@@ -18,6 +19,7 @@ from robot_mechanics.dynamics.contacts import Contact, constrained_forward, cont
 from robot_mechanics.dynamics.identification import identify
 from robot_mechanics.dynamics.simulation import simulate
 from robot_mechanics.dynamics.slopes import inverse_slopes, parameters, regressor
+from robot_mechanics.dynamics.tables import all_tables
 from robot_mechanics.errors import (
     DynamicsError,
     InvalidChainError,
@@ -27,7 +29,7 @@ from robot_mechanics.errors import (
     ShapeError,
     UnknownNameError,
 )
-from robot_mechanics.motion.rotations import rpy_from_rotation
+from robot_mechanics.motion.rotations import rotation_from_rpy, rpy_from_rotation
 
 ARM = model_path("arm4")
 
@@ -648,12 +650,48 @@ def test_inertia_in_other_frames(rng):
 
 
 # ------------------------------------------------------------------------------------------------- command line
+def test_csv_tables_have_the_numbers_of_the_file():
+    """Each number is read back as the file's own, those that are computed to rounding; for any tree."""
+    rng = np.random.default_rng(31)
+    for floating in (False, True):
+        model = DynamicModel.from_urdf(random_urdf(rng, 6), {"j0": 0.03}, floating=floating)
+        sections = [
+            {row[0]: row[1:] for row in csv.reader(text.splitlines())}
+            for text in all_tables(model, "csv").split("\n\n")
+        ]
+        masses, joints, drives, screws, tips = sections
+        for link, inertia in model.inertias.items():
+            numbers = np.array(masses[link], dtype=float)
+            np.testing.assert_array_equal(numbers, [inertia.mass, *inertia.com, *inertia.tensor[np.triu_indices(3)]])
+        for name, joint in model.tree.joints.items():
+            origin = np.array(joints[name][3:9], dtype=float)
+            np.testing.assert_array_equal(origin[:3], joint.origin[:3, 3])
+            np.testing.assert_allclose(rotation_from_rpy(*origin[3:]), joint.origin[:3, :3], atol=1e-14)
+            if not joint.moves:
+                assert name not in drives and name not in screws
+                continue
+            for cell, limit in zip(drives[name], (joint.lower, joint.upper, joint.velocity, joint.effort)):
+                assert float(cell) == limit if math.isfinite(limit) else cell == "-"
+        for link in model.tree.tips:
+            home, pose = model.tree.frame(link, np.zeros(model.n)), np.array(tips[link], dtype=float)
+            np.testing.assert_allclose(pose[:3], home[:3, 3], atol=1e-12)
+            np.testing.assert_allclose(rotation_from_rpy(*pose[3:]), home[:3, :3], atol=1e-11)
+
+
 def test_command_line_prints_tables_and_refuses_in_a_sentence(capsys, tmp_path):
     assert cli.main(["table", "arm4", "--format", "csv"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "arm_link_3,0.21931466,0,0,0.101,0.000791433503,0,0,0.000768905501,0,6.88531065e-05" in lines
-    assert "arm_joint_3,revolute,arm_link_2,arm_link_3,0,1,0,-0.4945,0,0,0,0,0" in lines
-    assert cli.main(["table", "arm4", "--format", "markdown"]) == 0 and "|---" in capsys.readouterr().out
+    assert (
+        "arm_link_3,0.21931466,0.0,0.0,0.101,0.000791433503053,0.0,0.0,0.000768905501178,0.0,6.88531064581e-05" in lines
+    )
+    assert "total,0.860899132,-,-,-,-,-,-,-,-,-" in lines
+    assert "arm_joint_3,revolute,arm_link_2,arm_link_3,0.0,0.0,0.317,0.0,0.0,0.0,0.0,1.0,0.0" in lines
+    assert "arm_joint_3,-1.57,1.57,10.0,10.0,0.0,0.0,0.0" in lines
+    assert "arm_joint_3,0.0,1.0,0.0,-0.4945,0.0,0.0" in lines
+    assert "arm_link_5,0.0,0.0,0.857,0.0,0.0,0.0" in lines
+    assert cli.main(["table", "arm4", "--format", "markdown"]) == 0
+    rounded = capsys.readouterr().out
+    assert "|---" in rounded and " 0.000791434 " in rounded and "rounded to 6 digits" in rounded
     assert cli.main(["torques", "arm4", "--pose", "0.3", "-5e-1", "0.7", "0.4"]) == 0
     assert "0.605459" in capsys.readouterr().out
     file = tmp_path / "arm.urdf"

@@ -12,7 +12,7 @@ import numpy as np
 
 from robot_mechanics.arguments import negative_numbers
 from robot_mechanics.dynamics.model import DynamicModel
-from robot_mechanics.dynamics.tables import FORMATS, as_text, joint_rows, mass_rows
+from robot_mechanics.dynamics.tables import FORMATS, all_tables, as_text
 from robot_mechanics.errors import KinematicsError, UnknownNameError
 from robot_mechanics.models.example_models import model_names, model_path
 
@@ -23,7 +23,7 @@ def parser() -> argparse.ArgumentParser:
     commands = p.add_subparsers(dest="command", metavar="COMMAND")
     commands.required = True
     for name, text in (
-        ("table", "masses, centres of mass, tensors, joints and screw axes"),
+        ("table", "masses, centres of mass, tensors; joints, limits, friction, screw axes; poses of the tips at zero"),
         ("explain", "masses on one page, with what is odd about them"),
         ("torques", "mass matrix and the forces that hold a pose"),
     ):
@@ -31,7 +31,9 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("robot", help="a URDF file, '-' for standard input, or a model of the package (arm4)")
         command.add_argument("--floating", action="store_true", help="the root link moves freely")
         if name == "table":
-            command.add_argument("--format", choices=FORMATS, default="text")
+            command.add_argument(
+                "--format", choices=FORMATS, default="text", help="numbers of csv have all digits, others are rounded"
+            )
         if name == "torques":
             command.add_argument(
                 "--pose", type=float, nargs="+", metavar="RAD", help="joints, in order; zero if not given"
@@ -58,8 +60,7 @@ def report(arguments: argparse.Namespace) -> str:
     if arguments.command == "explain":
         return model.explain()
     if arguments.command == "table":
-        tables = (as_text(rows, arguments.format) for rows in (mass_rows(model), joint_rows(model)))
-        return "\n\n".join(tables)
+        return all_tables(model, arguments.format)
     q = np.zeros(model.nq)
     if model.floating:
         q[6] = 1.0
