@@ -17,6 +17,7 @@ from robot_mechanics.dynamics.bodies import JointFriction
 from robot_mechanics.dynamics.closed_form import equations_of_motion
 from robot_mechanics.dynamics.contacts import Contact, constrained_forward, contact_jacobian, support
 from robot_mechanics.dynamics.identification import identify
+from robot_mechanics.dynamics.laws import Reference, computed_torque
 from robot_mechanics.dynamics.simulation import simulate
 from robot_mechanics.dynamics.slopes import inverse_slopes, parameters, regressor
 from robot_mechanics.dynamics.tables import all_tables
@@ -329,6 +330,83 @@ def test_the_arm_is_identified_from_noisy_torques(arm):
     assert found.residual == pytest.approx(0.01 * math.sqrt(np.mean(tau.std(0) ** 2)), rel=0.05)
     with pytest.raises(DynamicsError, match="record more samples"):
         identify(guess, q[:2], v[:2], a[:2], tau[:2])
+
+
+def excited(model, seed, samples):
+    """States far apart, in which everything that can be seen is seen."""
+    rng = np.random.default_rng(seed)
+    states = [random_state(model, rng) for _ in range(samples)]
+    return [np.array(column) for column in zip(*states)]
+
+
+def torques_of(model, q, v, a, noise=0.0):
+    tau = np.array([model.inverse(*row) for row in zip(q, v, a)])
+    return tau + noise * tau.std(0) * np.random.default_rng(3).normal(size=tau.shape)
+
+
+def guessed(model, seed=4):
+    """The same robot without friction, each mass wrong by 10 to 20 %."""
+    rng = np.random.default_rng(seed)
+    factors = 1.0 + rng.choice([-1.0, 1.0], len(model.inertias)) * rng.uniform(0.1, 0.2, len(model.inertias))
+    inertias = {k: Inertia(f * i.mass, i.com, f * i.tensor) for f, (k, i) in zip(factors, model.inertias.items())}
+    return DynamicModel(model.tree, inertias, floating=model.floating)
+
+
+def relative(model, real, states):
+    true = torques_of(real, *states)
+    return np.sqrt(np.mean((torques_of(model, *states) - true) ** 2) / np.mean(true**2))
+
+
+def test_an_identified_arm_is_a_model_for_laws_and_simulation(arm):
+    """From torques with 1 % noise: its torques in other states are within 1 %, and all its bodies can exist."""
+    friction = {name: JointFriction(0.05, 0.03, 0.004) for name in arm.joint_names}
+    real, guess = DynamicModel(arm.tree, arm.inertias, friction), guessed(arm)
+    states, fresh = excited(real, 1, 600), excited(real, 2, 100)
+    found = identify(guess, *states, torques_of(real, *states, noise=0.01))
+    alone = [found.parameters[10 * body : 10 * body + 10] for body in range(1, 5)]
+    assert any(ten[0] <= 0.0 or Inertia.from_parameters(ten).problems() for ten in alone), "the fit needs no help"
+    model = found.model()
+    assert relative(guess, real, fresh) > 0.05 > 0.01 > relative(model, real, fresh)
+    assert all(inertia.mass > 0.0 and not inertia.problems() for inertia in model.inertias.values())
+    np.testing.assert_allclose(parameters(model)[-12:].reshape(4, 3)[:, 1:], [[0.05, 0.03]] * 4, rtol=0.1)
+    assert abs(model.mass - arm.mass) < 0.2 * arm.mass  # the torques do not show all of it: near to the guess
+    goal = Reference(np.full(4, 0.3), np.zeros(4), np.zeros(4))
+    for robot in (model, real):  # a law of the model moves both to the goal
+        motion = simulate(
+            robot, lambda t, q, v: computed_torque(model, q, v, goal, 100.0, 20.0), [0.0] * 4, [0.0] * 4, 1.0, 0.002
+        )
+        assert np.abs(motion.q[-1] - 0.3).max() < 0.01
+
+
+def test_an_identified_tree_has_bodies_that_can_exist():
+    """On floating bases too, with fixed joints and joints that follow others."""
+    for real, text, *_ in models(41, 8, largest=9):
+        guess = guessed(real)
+        states, fresh = excited(real, 1, 400), excited(real, 2, 50)
+        model = identify(guess, *states, torques_of(real, *states, noise=0.01)).model()
+        assert relative(model, real, fresh) < 0.01 < relative(guess, real, fresh), text
+        for body, (inertia, before) in enumerate(zip(model.table.inertias, guess.table.inertias)):
+            assert not inertia.problems() and (inertia.mass > 0.0) == (before.mass > 0.0), text
+            if body == 0 and not real.floating:  # never seen
+                np.testing.assert_array_equal(inertia.parameters, before.parameters)
+        # from a guess that is right, nothing moves: what is not seen stays
+        again = identify(real, *states, torques_of(real, *states)).model()
+        np.testing.assert_allclose(parameters(again), parameters(real), atol=1e-5)
+
+
+def test_what_no_body_explains_is_refused(arm):
+    states = excited(arm, 1, 300)
+    tau = torques_of(arm, *states, noise=0.01)
+    with pytest.raises(DynamicsError, match=r"no physical masses.* times the .* body 'arm_link_\d' .* check signs"):
+        identify(arm, *states, -tau).model()
+    flat = DynamicModel(arm.tree, {k: Inertia(i.mass, i.com, np.diag([1, 1, 2.0])) for k, i in arm.inertias.items()})
+    with pytest.raises(InvalidInertiaError, match="body 'arm_link_1' .* it is flat"):
+        identify(flat, *states, tau).model()
+    points = DynamicModel(arm.tree, {k: Inertia(i.mass, i.com, np.zeros((3, 3))) for k, i in arm.inertias.items()})
+    with pytest.raises(InvalidInertiaError, match="body 'arm_link_1' .* moment is 0"):
+        identify(points, *states, tau).model()
+    with pytest.raises(InvalidInertiaError, match="no mass in any body"):
+        identify(DynamicModel(arm.tree, {}), *states, tau).model()
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Callable, Optional
 
 import numpy as np
 
+from robot_mechanics.dynamics.physical import physical_model
 from robot_mechanics.dynamics.slopes import parameters, regressor
 from robot_mechanics.errors import DynamicsError, InvalidConfigError, ShapeError
 
@@ -30,6 +31,27 @@ class Identified:
     deviation: np.ndarray  #: (rank,) standard deviation of each of them, from what is left of the torques
     residual: float  #: Root mean square of what is left, N m
     condition: float  #: Of the least squares, after the columns are scaled; below some 100 the motion excites enough
+    #: (rank, rank) W, so that the errors W @ basis.T @ (parameters - true) are independent with a deviation of one
+    weight: np.ndarray
+    torques: int  #: How many were fitted
+    nominal: DynamicModel  #: The model that was given
+
+    def model(self) -> DynamicModel:
+        """Return a model with these parameters, for control and simulation; it can exist, body by body.
+
+        What the torques do not show is decided by the nominal model: of all parameters that explain the torques, those
+        nearest to its own (`physical`). Bodies have positive masses and tensors of solid bodies, friction and
+        armatures are positive; where noise brought the estimate beyond, it is moved back by as little as the torques'
+        deviation allows. A body that consists of several links has all its mass in the link behind its joint.
+
+        Raises
+        ------
+        InvalidInertiaError
+            If a body that the torques show has a tensor in the nominal model that no solid body has.
+        DynamicsError
+            If no such model explains the torques, as when their sign is wrong; the message names body or joint.
+        """
+        return physical_model(self)
 
     def errors(self, true: ArrayLike) -> float:
         """Return the relative error of the base parameters, if the true parameters are known: for simulated robots."""
@@ -111,13 +133,17 @@ def identify(
     directions[seen] = Vt[:rank].T * scale[seen][:, None]  # what these combinations weigh in the torques
     basis, _ = np.linalg.qr(directions)
     variance = float(rest @ rest) / (len(left) - rank)
-    inverse = np.linalg.inv(basis.T @ (Y.T @ Y) @ basis)
+    # rounding alone leaves that much of torques without noise
+    weight = np.linalg.qr(Y @ basis, mode="r") / np.sqrt(max(variance, 1e-12 * float(np.mean(torques**2))))
     return Identified(
         found,
         basis,
-        np.sqrt(variance * np.diag(inverse)),
+        np.linalg.norm(np.linalg.inv(weight), axis=1),
         float(np.sqrt(np.mean(rest**2))),
         float(strength[0] / strength[rank - 1]),
+        weight,
+        len(left),
+        model,
     )
 
 
