@@ -80,6 +80,17 @@ def base_pose_from_feet(
     """Return the body pose that fits all joints q (n,), rad, to feet that stand fixed in the world (6, 3), m.
 
     A row of NaN is a foot in the air. Raises as `fit_pose`, and a ShapeError if q has the wrong length.
+
+    Parameters
+    ----------
+    model : ShellbotModel
+        The robot.
+    q : (n,) array_like
+        All driven joints, rad.
+    p_world_feet : (6, 3) array_like
+        Feet in the world, m.
+    weights : (6,) array_like, optional
+        As of `fit_pose`.
     """
     values = np.ascontiguousarray(q, dtype=np.float64)
     if values.shape != (model.n,) or not np.isfinite(values).all():

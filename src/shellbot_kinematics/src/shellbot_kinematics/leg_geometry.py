@@ -75,6 +75,11 @@ def pack_lower(foot: SerialChain, sphere_centre: SerialChain) -> np.ndarray:
 def pack_upper(sphere_centre: SerialChain) -> np.ndarray:
     """Return the packed geometry (28,) of an upper leg, columns as named in _layout (U_*), m and rad.
 
+    Parameters
+    ----------
+    sphere_centre : SerialChain
+        From base_link to the frame sphere_centre of an upper leg.
+
     Raises
     ------
     InvalidChainError

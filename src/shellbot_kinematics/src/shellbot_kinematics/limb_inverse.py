@@ -40,9 +40,7 @@ if TYPE_CHECKING:
 
 
 class LegBranch(Enum):
-    """The four solutions of a lower leg: where the tip is seen from the coxa axis, and how the knee bends (side,
-    knee).
-    """
+    """The four solutions of a lower leg as (side of the coxa's axis on which the tip is, bend of the knee)."""
 
     FRONT_KNEE_UP = (1.0, -1.0)
     FRONT_KNEE_DOWN = (1.0, 1.0)
@@ -214,12 +212,12 @@ def solve_limb(
     fan_position : float
         rad, lower limbs; clamped to its limits.
     seed : (n,) or (4,) or (2,) sequence, optional
-        All driven joints, or the limb's own.
+        All driven joints, or those of the limb; rad.
 
     Raises
     ------
     ShapeError, UnknownNameError
-        On wrong lengths, values that are not finite where they must be, unknown limb or frame.
+        On wrong lengths, values that are not finite, unknown limb or frame.
     """
     chain = model.chain(limb, frame)
     where = model.columns(limb)
@@ -249,8 +247,14 @@ def solve_limb(
 def closed_form_result(
     limb: str, frame: Frame, q: np.ndarray, error: float, stop: int, fan_position: Optional[float]
 ) -> InverseResult:
-    """Return what a closed form found, in words: q with the error (m) and what stopped it; fan_position is the
-    commanded one, None where none was.
+    """Return what a closed form found, in words.
+
+    Parameters
+    ----------
+    limb, frame, fan_position
+        As for `solve_limb`; fan_position is None where none was commanded.
+    q, error, stop : (4,) or (2,) array, float, int
+        Joints of the limb, rad; distance from the target, m; code of the kernels.
     """
     row = LOWER_LIMBS.index(limb) if limb in LOWER_LIMBS else 6 + UPPER_LIMBS.index(limb)
     converged = bool(error <= REACHED)
@@ -263,18 +267,21 @@ def closed_form_result(
 
 
 def limb_seed(model: ShellbotModel, limb: str, seed: Optional[ArrayLike]) -> np.ndarray:
-    """Return the joints of a limb from a seed that holds all joints or its own; zeros for none.
+    """Return the joints of a limb, rad, from a seed that holds all joints or its own; zeros for none.
 
-    Raises ShapeError on another length, or where these joints are no finite numbers.
+    Parameters
+    ----------
+    model, limb, seed
+        As for `solve_limb`; ShapeError on another length, or joints that are no finite numbers.
     """
     where = model.columns(limb)
     count = where.stop - where.start
     expected = f"expected ({model.n},), all driven joints, or ({count},), those of {limb}, rad"
     try:
-        values = np.zeros(0) if seed is None else np.asarray(seed, dtype=np.float64)
+        values = np.asarray(() if seed is None else seed, dtype=np.float64)
     except (TypeError, ValueError):
         raise ShapeError(f"seed is {seed!r}; {expected}") from None
-    if values.size == 0:
+    if not values.size:
         return np.zeros(count)
     if values.shape == (model.n,):
         values = np.ascontiguousarray(values[where])

@@ -101,6 +101,11 @@ class ShellBlock:
 class LimbsBlock:
     """Question and answer of `limbs_inverse` and `limbs_forward`.
 
+    Parameters
+    ----------
+    limited, nearest : bool
+        As for `LegBlock`.
+
     Attributes
     ----------
     data : (74,) array
@@ -121,6 +126,15 @@ class LimbsBlock:
 
 class ClikBlock:
     """Question and answer of `clik_step`.
+
+    Parameters
+    ----------
+    dt : float
+        Step, s.
+    gain : float
+        1/s, see the attribute.
+    fan_rate : float
+        At which all fans turn, rad/s.
 
     Attributes
     ----------
@@ -151,6 +165,8 @@ class ClikLoop:
     ----------
     robot : (PACKED,) array
         `ShellbotModel.packed`.
+    dt, gain, fan_rate : float
+        As for `ClikBlock`.
 
     Attributes
     ----------

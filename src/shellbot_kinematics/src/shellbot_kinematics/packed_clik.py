@@ -41,6 +41,13 @@ from shellbot_kinematics._layout import (
 def clik_step(robot, block):
     """Move the joints of the lower limbs by one Euler step, q += dt J^-1 (v + K (p - p(q))), the fan by its own rate;
     return the largest error (m) before the step.
+
+    Parameters
+    ----------
+    robot : (652,) array
+        `ShellbotModel.packed`.
+    block : (65,) array
+        `ClikBlock().data`.
     """
     if robot.size != PACKED or block.size != CLIK_BLOCK:
         raise ValueError("expected ShellbotModel.packed and ClikBlock().data")
@@ -68,6 +75,13 @@ def clik_step(robot, block):
 def clik_follow(loop, task):
     """As `clik_step`, for a task (36,) of feet and velocities on the joints that the loop keeps; the faster of the two,
     because nothing is copied.
+
+    Parameters
+    ----------
+    loop : array
+        `ClikLoop(robot).data`.
+    task : (36,) array
+        Feet (6, 3), m, then their velocities (6, 3), m/s, base_link.
     """
     if loop.size != CLIK_LOOP or task.size != CLIK_TASK:
         raise ValueError("expected ClikLoop(robot).data and a task of 36 numbers, feet and velocities")

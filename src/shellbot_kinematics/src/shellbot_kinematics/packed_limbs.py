@@ -43,7 +43,15 @@ from shellbot_kinematics._upper_leg import upper_tip
 
 @bare_kernel
 def foot_inverse(leg, block):
-    """Bring the tip to the point with the fan as it is; return the distance left (m), 0 if it is met."""
+    """Bring the tip to the point with the fan as it is; return the distance left (m), 0 if it is met.
+
+    Parameters
+    ----------
+    leg : (47,) array
+        A row of `ShellbotModel.legs`.
+    block : (10,) array
+        `LegBlock().data`.
+    """
     if leg.size != LEG or block.size != LEG_BLOCK:
         raise ValueError("expected one row of ShellbotModel.legs and LegBlock().data")
     distance, _ = lower_inverse(
@@ -58,6 +66,13 @@ def foot_inverse_free_fan(leg, block):
     """As `foot_inverse`, but turn the fan, as little as it takes, where the point cannot be met otherwise.
 
     Complete: within the limits, if they are to be kept, every point that can be met is met.
+
+    Parameters
+    ----------
+    leg : (47,) array
+        A row of `ShellbotModel.legs`.
+    block : (10,) array
+        `LegBlock().data`.
     """
     if leg.size != LEG or block.size != LEG_BLOCK:
         raise ValueError("expected one row of ShellbotModel.legs and LegBlock().data")
@@ -69,7 +84,15 @@ def foot_inverse_free_fan(leg, block):
 
 @bare_kernel
 def foot_forward(leg, block):
-    """Write the tip's position for the joints of the block."""
+    """Write the tip's position for the joints of the block.
+
+    Parameters
+    ----------
+    leg : (47,) array
+        A row of `ShellbotModel.legs`.
+    block : (10,) array
+        `LegBlock().data`.
+    """
     if leg.size != LEG or block.size != LEG_BLOCK:
         raise ValueError("expected one row of ShellbotModel.legs and LegBlock().data")
     x, y, z = lower_tip(leg, int(0), int(block[F_TIP]), block, int(F_JOINTS))
@@ -81,6 +104,13 @@ def foot_forward(leg, block):
 def shell_inverse(shell, block):
     """Bring an upper leg's sphere centre to the point; return the distance left (m), which is at least how far the
     point is from the plane the leg moves in.
+
+    Parameters
+    ----------
+    shell : (28,) array
+        A row of `ShellbotModel.shells`.
+    block : (7,) array
+        `ShellBlock().data`.
     """
     if shell.size != SHELL or block.size != SHELL_BLOCK:
         raise ValueError("expected one row of ShellbotModel.shells and ShellBlock().data")
@@ -98,6 +128,13 @@ def shell_inverse(shell, block):
 def limbs_inverse(robot, block):
     """Bring all feet and upper sphere centres to their points, on the branch nearest to the joints given, with the
     fans as they are; return the largest distance left (m).
+
+    Parameters
+    ----------
+    robot : (652,) array
+        `ShellbotModel.packed`.
+    block : (74,) array
+        `LimbsBlock().data`.
     """
     if robot.size != PACKED or block.size != LIMBS_BLOCK:
         raise ValueError("expected ShellbotModel.packed and LimbsBlock().data")
@@ -126,7 +163,15 @@ def limbs_inverse(robot, block):
 
 @bare_kernel
 def limbs_forward(robot, block):
-    """Write all feet and upper sphere centres for the joints of the block."""
+    """Write all feet and upper sphere centres for the joints of the block.
+
+    Parameters
+    ----------
+    robot : (652,) array
+        `ShellbotModel.packed`.
+    block : (74,) array
+        `LimbsBlock().data`.
+    """
     if robot.size != PACKED or block.size != LIMBS_BLOCK:
         raise ValueError("expected ShellbotModel.packed and LimbsBlock().data")
     for i in range(6):

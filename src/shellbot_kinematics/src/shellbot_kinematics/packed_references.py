@@ -92,7 +92,15 @@ class PackedReferences:
 
     @classmethod
     def from_packed(cls, packed: np.ndarray, effort: Optional[np.ndarray] = None) -> PackedReferences:
-        """Return references on an array (231,) laid out as `packed` is, which they take over, unchecked."""
+        """Return references on an array (231,) laid out as `packed` is, which they take over, unchecked.
+
+        Parameters
+        ----------
+        packed : (231,) array
+            m, rad, s.
+        effort : (36,) array, optional
+            As of the class, N m.
+        """
         self = cls.__new__(cls)
         self._adopt(packed, effort)
         return self
@@ -106,7 +114,19 @@ class PackedReferences:
         fan_position: float = 0.0,
         fan_velocity: float = 0.0,
     ) -> PackedReferences:
-        """Return references for the six feet (6, 3) in m, with the upper limbs held; velocities default to zero."""
+        """Return references for the six feet (6, 3) in m, with the upper limbs held; velocities default to zero.
+
+        Parameters
+        ----------
+        stamp : float
+            Time of the tick, s.
+        p_base_foot : (6, 3) array_like
+            Feet in base_link, m.
+        v_base_foot : (6, 3) array_like, optional
+            m/s.
+        fan_position, fan_velocity : float
+            rad and rad/s.
+        """
         feet = np.asarray(p_base_foot, dtype=np.float64)
         speeds = np.zeros((6, 3)) if v_base_foot is None else np.asarray(v_base_foot, dtype=np.float64)
         if feet.shape != (6, 3) or speeds.shape != (6, 3):

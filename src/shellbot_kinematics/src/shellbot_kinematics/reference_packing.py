@@ -56,6 +56,15 @@ class Packing:
     def add_pose(self, limb: str, frame: str, position: Sequence[float], linear: Sequence[float]) -> bool:
         """Add a limb that is led by the pose of a tip frame; return whether its orientation counts, too.
 
+        Parameters
+        ----------
+        limb : str
+            lower_1 .. upper_6.
+        frame : str
+            Link of the tip, such as lower_1_foot.
+        position, linear : (3,) sequence of float
+            Of the tip in base_link, m and m/s; NaN is free.
+
         Raises
         ------
         UnknownNameError
@@ -83,6 +92,15 @@ class Packing:
     def add_turn(self, limb: str, orientation: Sequence[float], angular: Sequence[float]) -> None:
         """Add the orientation of a limb that `add_pose` has just added.
 
+        Parameters
+        ----------
+        limb : str
+            lower_1 .. upper_6.
+        orientation : (4,) sequence of float
+            Quaternion x, y, z, w of the tip in base_link; NaN is free.
+        angular : (3,) sequence of float
+            Angular velocity in base_link, rad/s.
+
         Raises
         ------
         InvalidReferenceError
@@ -95,6 +113,13 @@ class Packing:
 
     def add_joints(self, limb: str, position: Sequence[float], velocity: Sequence[float]) -> None:
         """Add a limb that is led by its joints; no velocities are zero.
+
+        Parameters
+        ----------
+        limb : str
+            lower_1 .. upper_6 or fan.
+        position, velocity : sequence of float
+            Of each joint of the limb, rad and rad/s; velocity may be empty.
 
         Raises
         ------
@@ -115,6 +140,11 @@ class Packing:
     def add_hold(self, limb: str) -> None:
         """Add a limb that keeps its last targets.
 
+        Parameters
+        ----------
+        limb : str
+            lower_1 .. upper_6.
+
         Raises
         ------
         UnknownNameError, InvalidReferenceError
@@ -125,6 +155,13 @@ class Packing:
 
     def add_effort(self, limb: str, effort: Sequence[float]) -> None:
         """Add the feed-forward effort of a limb's joints, N m; that of the fan is divided among its six joints.
+
+        Parameters
+        ----------
+        limb : str
+            lower_1 .. upper_6 or fan.
+        effort : sequence of float
+            Of each joint of the limb, N m.
 
         Raises
         ------
@@ -168,6 +205,11 @@ class Packing:
 def pack_references(references: LimbReferences) -> PackedReferences:
     """Return references as the solver takes them; the message of the same content is read by the conversions.
 
+    Parameters
+    ----------
+    references : LimbReferences
+        Of one tick.
+
     Raises
     ------
     UnknownNameError
@@ -193,13 +235,27 @@ def pack_references(references: LimbReferences) -> PackedReferences:
 
 
 def known_limb(limb: str) -> None:
-    """Raise UnknownNameError if Shellbot has no such limb."""
+    """Raise UnknownNameError if Shellbot has no such limb.
+
+    Parameters
+    ----------
+    limb : str
+        lower_1 .. upper_6 or fan.
+    """
     if limb not in LIMB_JOINTS:
         raise UnknownNameError(f"unknown limb '{limb}'; use one of {', '.join(LIMB_JOINTS)}")
 
 
 def unknown_kind(limb: str, kind: int) -> InvalidReferenceError:
-    """Return the error of a reference whose kind does not exist."""
+    """Return the error of a reference whose kind does not exist.
+
+    Parameters
+    ----------
+    limb : str
+        Whose reference it is.
+    kind : int
+        That was given.
+    """
     allowed = ", ".join(f"{k.value} ({k.name})" for k in Kind)
     return InvalidReferenceError(f"limb {limb} has kind {kind}; expected one of {allowed}")
 

@@ -36,7 +36,15 @@ _GEOMETRY = {
 
 
 def limit_name(limb: int, stop: int) -> str:
-    """Return in words what stopped a limb (row of LIMBS), from the code of the kernels; empty for nothing."""
+    """Return in words what stopped a limb (row of LIMBS), from the code of the kernels; empty for nothing.
+
+    Parameters
+    ----------
+    limb : int
+        Row of LIMBS.
+    stop : int
+        Code of the kernels.
+    """
     if stop == _layout.STOP_NONE:
         return ""
     if stop <= 8:
@@ -111,7 +119,13 @@ class JointTargets:
         return f"{head}{'; '.join(map(str, missed))}" if missed else ""
 
     def report(self, i: int) -> LimbReport:
-        """Return the report of the limb in row i of LIMBS."""
+        """Return the report of the limb in row i of LIMBS.
+
+        Parameters
+        ----------
+        i : int
+            0 to 11.
+        """
         status = Status(int(self.status[i]))
         reached = status in (Status.OK, Status.HELD)
         return LimbReport(LIMBS[i], status, reached, float(self.distance[i]), limit_name(i, int(self.stop[i])))

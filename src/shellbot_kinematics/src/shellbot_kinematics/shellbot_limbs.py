@@ -50,6 +50,11 @@ _FRAME_LINKS: Dict[str, Dict[Frame, str]] = {
 def limb_index(limb: str) -> int:
     """Return the row of a leg in the per-limb arrays.
 
+    Parameters
+    ----------
+    limb : str
+        lower_1 .. upper_6.
+
     Raises
     ------
     UnknownNameError
@@ -62,12 +67,25 @@ def limb_index(limb: str) -> int:
 
 
 def frame_links(limb: str) -> Dict[Frame, str]:
-    """Return the tip frames of a leg: links of the description."""
+    """Return the tip frames of a leg: links of the description.
+
+    Parameters
+    ----------
+    limb : str
+        lower_1 .. upper_6.
+    """
     return _FRAME_LINKS[limb]
 
 
 def frame_of(limb: str, link: str) -> Frame:
     """Return which tip of a leg a link is.
+
+    Parameters
+    ----------
+    limb : str
+        lower_1 .. upper_6.
+    link : str
+        Such as lower_1_foot.
 
     Raises
     ------

@@ -29,6 +29,11 @@ BASE = "base_link"
 class ShellbotModel:
     """Immutable chains, driven joints, limits and packed leg geometry of one variant.
 
+    Parameters
+    ----------
+    urdf_text : str or path
+        Of the robot, as in `load_urdf`.
+
     Attributes
     ----------
     names : tuple of str
@@ -38,7 +43,7 @@ class ShellbotModel:
         Limbs that this variant has.
     lower, upper, velocity : (n,) arrays
         Limits, rad and rad/s; 1e6 where the URDF gives none.
-    packed : (451,) array
+    packed : (652,) array
         The whole robot as the kernels take it (see packed); legs and shells are views of it.
     legs, shells : (6, 47) and (0 or 6, 28) arrays
         Packed geometry and limits of the lower and upper limbs (see leg_geometry).
@@ -86,6 +91,13 @@ class ShellbotModel:
     def chain(self, limb: str, frame: Frame) -> SerialChain:
         """Return the chain from base_link to a frame of a limb.
 
+        Parameters
+        ----------
+        limb : str
+            lower_1 .. upper_6.
+        frame : Frame
+            Tip.
+
         Raises
         ------
         UnknownNameError
@@ -101,12 +113,24 @@ class ShellbotModel:
             raise UnknownNameError(f"limb {limb} has no frame {frame!r} to compute; use {allowed}") from None
 
     def columns(self, limb: str) -> slice:
-        """Return where the joints of a limb stand in a vector of all driven joints."""
+        """Return where the joints of a limb stand in a vector of all driven joints.
+
+        Parameters
+        ----------
+        limb : str
+            lower_1 .. upper_6.
+        """
         i = limb_index(limb)
         return slice(4 * i, 4 * i + 4) if i < 6 else slice(24 + 2 * (i - 6), 26 + 2 * (i - 6))
 
     def lower_legs(self, frame: Frame = Frame.FOOT) -> LimbSet:
-        """Return the lower legs as a set of limbs on base_link, the six fans on one drive named 'fan'."""
+        """Return the lower legs as a set of limbs on base_link, the six fans on one drive named 'fan'.
+
+        Parameters
+        ----------
+        frame : Frame
+            Tip of every leg.
+        """
         limbs = {limb: self.chain(limb, frame) for limb in LOWER_LIMBS}
         return LimbSet(limbs, {"fan": [f"{limb}_fan" for limb in LOWER_LIMBS]})
 

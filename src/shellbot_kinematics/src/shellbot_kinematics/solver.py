@@ -73,13 +73,24 @@ class ShellbotSolver:
     def reset(self, q: Optional[ArrayLike] = None) -> None:
         """Forget the past; the next targets start from `q` (n,) if given, else from the joints measured in the next
         tick.
+
+        Parameters
+        ----------
+        q : (n,) array_like, optional
+            All driven joints, rad.
         """
         self._state[S_LAST:] = 0.0
         self._state[S_LAST : S_LAST + self.model.n] = np.nan if q is None else self._vector("q", q)
         self._state[S_MODE : S_MODE + 13] = -1.0
 
     def set_config(self, config: SolverConfig) -> None:
-        """Go on with other parameters; the targets are blended over, they do not jump."""
+        """Go on with other parameters; the targets are blended over, they do not jump.
+
+        Parameters
+        ----------
+        config : SolverConfig
+            In force from the next tick on.
+        """
         self.config = config
         state = self._state
         state[S_SOLVER], state[S_STEP], state[S_BLEND] = SOLVERS.index(config.solver), config.tick, config.blend_time
@@ -157,7 +168,13 @@ class ShellbotSolver:
 
     # ------------------------------------------------------------------------------------------ single questions
     def fk_feet(self, q: ArrayLike) -> np.ndarray:
-        """Return the six feet (6, 3) in base_link, m, for all driven joints q (n,)."""
+        """Return the six feet (6, 3) in base_link, m, for all driven joints q (n,).
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            rad.
+        """
         out = np.empty((6, 3))
         lower_feet(self.model.packed, self._vector("q", q), out)
         return out
@@ -165,6 +182,11 @@ class ShellbotSolver:
     def foot_jacobians(self, q: ArrayLike) -> np.ndarray:
         """Return d p_base_foot / d (fan, coxa, femur, tibia) of the six feet, (6, 3, 4), m/rad; [:, :, 1:] leaves out
         the fan.
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            All driven joints, rad.
         """
         values = self._vector("q", q)
         out = np.empty((6, 3, 4))
@@ -175,6 +197,15 @@ class ShellbotSolver:
     def forward(self, limb: str, frame: Frame, q: ArrayLike) -> np.ndarray:
         """Return T_base_frame, (4, 4), of one limb for its own joints q: (fan, coxa, femur, tibia) or (shoulder,
         shell), rad.
+
+        Parameters
+        ----------
+        limb : str
+            lower_1 .. upper_6.
+        frame : Frame
+            Tip.
+        q : (4,) or (2,) array_like
+            Joints of the limb, rad.
 
         Raises
         ------
@@ -194,6 +225,21 @@ class ShellbotSolver:
     ) -> InverseResult:
         """Return the joints of one limb for a position of its frame, or any part of a pose (NaN is free); see
         pose_inverse.solve_pose. The state of the ticks is untouched.
+
+        Parameters
+        ----------
+        limb : str
+            lower_1 .. upper_6.
+        frame : Frame
+            Tip.
+        p_base : (3,) array_like
+            Of the tip in base_link, m.
+        rpy_base : (3,) array_like, optional
+            Roll, pitch, yaw of the tip in base_link, rad.
+        fan_position : float
+            rad; NaN leaves the fan free.
+        seed : (n,), (4,) or (2,) array_like, optional
+            Joints to start from, rad.
         """
         return solve_pose(self.model, limb, frame, p_base, rpy_base, fan_position, seed)
 

@@ -66,6 +66,13 @@ class SolverConfig(Settings, error=SolverConfigError):
 
         `clik_gain_x` .. `clik_gain_pitch` (the page, see `to_page`) go before `clik_gain`.
 
+        Parameters
+        ----------
+        values : mapping of str
+            By name; names that are missing have their defaults.
+        prefix : str
+            In front of each name in messages.
+
         Raises
         ------
         SolverConfigError
@@ -83,6 +90,11 @@ class SolverConfig(Settings, error=SolverConfigError):
 
     def with_page(self, page: Mapping[str, object]) -> SolverConfig:
         """Return this configuration with the values of a page, see `to_page`; other names are passed over.
+
+        Parameters
+        ----------
+        page : mapping of str
+            By name, in the units of the fields.
 
         Raises
         ------

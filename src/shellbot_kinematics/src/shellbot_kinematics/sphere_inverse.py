@@ -40,7 +40,17 @@ class SphereBranch(Enum):
 
 
 def sphere_coordinates(model: ShellbotModel, limb: str, q: np.ndarray) -> np.ndarray:
-    """Return x, y (m, base_link), yaw and pitch (rad) of a lower limb's sphere centre for its four joints."""
+    """Return x, y (m, base_link), yaw and pitch (rad) of a lower limb's sphere centre for its four joints.
+
+    Parameters
+    ----------
+    model : ShellbotModel
+        The robot.
+    limb : str
+        lower_1 .. lower_6.
+    q : (4,) array
+        Fan, coxa, femur, tibia, rad.
+    """
     o = _offset(model, limb)
     values = model.chain(limb, Frame.SPHERE_CENTRE).check(q)
     x, y = model.chain(limb, Frame.SPHERE_CENTRE).fk(values)[:2, 3]
@@ -48,7 +58,17 @@ def sphere_coordinates(model: ShellbotModel, limb: str, q: np.ndarray) -> np.nda
 
 
 def sphere_orientation(model: ShellbotModel, limb: str, rpy_base: Tuple[float, float, float]) -> Tuple[float, float]:
-    """Return yaw and pitch (rad) of a lower limb for the roll, pitch, yaw (rad) of its sphere-centre frame."""
+    """Return yaw and pitch (rad) of a lower limb for the roll, pitch, yaw (rad) of its sphere-centre frame.
+
+    Parameters
+    ----------
+    model : ShellbotModel
+        The robot.
+    limb : str
+        lower_1 .. lower_6.
+    rpy_base : (3,) tuple of float
+        In base_link.
+    """
     yaw, pitch = orientation(model.packed, _offset(model, limb), *_numbers("rpy_base", rpy_base))
     return float(yaw), float(pitch)
 
@@ -119,6 +139,21 @@ def solve_sphere(
 
     Parameters as for `sphere_branches`. The error of the result (m) is the centre's, seen from above, plus what a
     wrong angle moves at the end of the tip link.
+
+    Parameters
+    ----------
+    model : ShellbotModel
+        The robot.
+    limb : str
+        lower_1 .. lower_6.
+    x, y : float
+        Sphere centre in base_link, m.
+    pitch : float
+        rad.
+    yaw, fan_position : float, optional
+        One of them, rad.
+    seed : (4,) array, optional
+        rad; zeros if not given.
     """
     o = _offset(model, limb)
     if (yaw is None) == (fan_position is None):

@@ -36,6 +36,13 @@ class LegSet:
     def from_model(cls, model: ShellbotModel, frame: Frame = Frame.FOOT) -> LegSet:
         """Return the six legs of a Shellbot.
 
+        Parameters
+        ----------
+        model : ShellbotModel
+            The robot.
+        frame : Frame
+            Tip of every leg.
+
         Raises
         ------
         UnknownNameError
@@ -48,6 +55,11 @@ class LegSet:
     @classmethod
     def from_chains(cls, chains: Sequence[SerialChain]) -> LegSet:
         """Return legs given as chains (fan, coxa, femur, tibia), e.g. from Denavit-Hartenberg tables; the tip is FOOT.
+
+        Parameters
+        ----------
+        chains : sequence of SerialChain
+            k of them, each from base_link to the tip.
 
         Raises
         ------
@@ -68,6 +80,11 @@ class LegSet:
     def pick(self, *names: str) -> LegSet:
         """Return some of the legs.
 
+        Parameters
+        ----------
+        *names : str
+            In the order of the result.
+
         Raises
         ------
         UnknownNameError
@@ -79,6 +96,11 @@ class LegSet:
 
     def row(self, name: str) -> int:
         """Return where a leg stands in the arrays.
+
+        Parameters
+        ----------
+        name : str
+            Of the leg.
 
         Raises
         ------
@@ -125,6 +147,11 @@ class LegSet:
     def forward(self, q: ArrayLike) -> np.ndarray:
         """Return the tips (k, m, 3) in base_link, m, for fan, coxa, femur, tibia q (k, m, 4) in rad.
 
+        Parameters
+        ----------
+        q : (k, m, 4) array_like
+            rad.
+
         Raises
         ------
         ShapeError
@@ -136,7 +163,13 @@ class LegSet:
         return out
 
     def margin(self, q: ArrayLike) -> np.ndarray:
-        """Return how far (rad) coxa, femur, tibia (k, ..., 3) lie in their limits: negative outside, -inf for NaN."""
+        """Return how far (rad) coxa, femur, tibia (k, ..., 3) lie in their limits: negative outside, -inf for NaN.
+
+        Parameters
+        ----------
+        q : (k, ..., 3) array_like
+            rad.
+        """
         values = np.ascontiguousarray(q, dtype=np.float64)
         if values.ndim < 2 or values.shape[0] != len(self.names) or values.shape[-1] != 3:
             raise ShapeError(f"q has shape {values.shape}; expected ({len(self.names)}, ..., 3): coxa, femur, tibia")

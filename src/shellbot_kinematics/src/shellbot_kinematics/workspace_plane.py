@@ -40,6 +40,15 @@ class LimbPlane:
     def from_model(cls, model: ShellbotModel, limb: str, frame: Frame = Frame.FOOT) -> LimbPlane:
         """Return the plane of a limb.
 
+        Parameters
+        ----------
+        model : ShellbotModel
+            The robot.
+        limb : str
+            lower_1 .. upper_6.
+        frame : Frame
+            Tip.
+
         Raises
         ------
         UnknownNameError
@@ -66,7 +75,13 @@ class LimbPlane:
         return bool(np.isfinite(self.turn).all())
 
     def forward(self, q: np.ndarray) -> np.ndarray:
-        """Return the tip (..., 2), m, for the two joints q (..., 2) in rad."""
+        """Return the tip (..., 2), m, for the two joints q (..., 2) in rad.
+
+        Parameters
+        ----------
+        q : (..., 2) array
+            rad.
+        """
         l1, l2, a0, b0, sg, sh = self.link
         A = a0 - sg * q[..., 0]  # noqa: N806 - angles of the links, as in _planar
         B = b0 - sg * q[..., 0] - sh * q[..., 1]  # noqa: N806
@@ -77,6 +92,11 @@ class LimbPlane:
         """Return joints (2, m, 2), knee up and down, and the plane's Jacobian (2, m, 2, 2), m/rad, for points (m, 2).
 
         NaN where a branch does not get there within the limits.
+
+        Parameters
+        ----------
+        points : (m, 2) array
+            In the plane, m.
         """
         relative = np.ascontiguousarray(points, dtype=np.float64) - self.origin
         q = np.empty((2, len(relative), 2))

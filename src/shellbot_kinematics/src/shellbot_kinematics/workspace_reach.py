@@ -127,6 +127,13 @@ def reach_slice(
 def plane_grid(plane: LimbPlane, step: float) -> Tuple[np.ndarray, np.ndarray]:
     """Return s and z of a grid over the plane, m; s lies symmetrically about 0 and never on it.
 
+    Parameters
+    ----------
+    plane : LimbPlane
+        Whose reach the grid covers.
+    step : float
+        m.
+
     Raises
     ------
     InvalidConfigError

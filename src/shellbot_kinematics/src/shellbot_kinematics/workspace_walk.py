@@ -31,7 +31,13 @@ class StrokeEllipse:
     direction: float  #: Of the major axis from x towards y, rad in 0 .. pi.
 
     def radius(self, bearing: ArrayLike) -> np.ndarray:
-        """Return the distance (m) from the centre to the ellipse at bearings in rad."""
+        """Return the distance (m) from the centre to the ellipse at bearings in rad.
+
+        Parameters
+        ----------
+        bearing : (...) array_like
+            In the walk frame, rad.
+        """
         angle = np.asarray(bearing, dtype=np.float64) - self.direction
         if self.minor <= 0.0:
             return np.zeros_like(angle)
@@ -52,7 +58,13 @@ class StrokeReach:
         return self.radius.min(axis=1)
 
     def common(self, legs: Optional[Sequence[int]] = None) -> np.ndarray:
-        """Return the radius (n,) that all of some legs (rows; default: all) reach: feet that stand go the same way."""
+        """Return the radius (n,) that all of some legs (rows; default: all) reach: feet that stand go the same way.
+
+        Parameters
+        ----------
+        legs : sequence of int, optional
+            Rows.
+        """
         rows = self.radius if legs is None else self.radius[list(legs)]
         return rows.min(axis=0)
 
@@ -60,6 +72,11 @@ class StrokeReach:
         """Return the largest ellipse about the rest point that some legs (rows; default: all) reach at the bearings.
 
         Among 180 directions and 60 aspects, 1 to 6; a circle if none of them is larger.
+
+        Parameters
+        ----------
+        legs : sequence of int, optional
+            Rows.
         """
         room = self.common(legs)
         direction = np.arange(_DIRECTIONS)[:, None, None] * (np.pi / _DIRECTIONS)
@@ -160,7 +177,13 @@ class Walkspace:
         return self.circle.min(axis=-1)
 
     def best(self, height: float) -> Tuple[float, float]:
-        """Return the stance radius with the largest stroke circle, and that, m, at the height nearest to this one."""
+        """Return the stance radius with the largest stroke circle, and that, m, at the height nearest to this one.
+
+        Parameters
+        ----------
+        height : float
+            m.
+        """
         row = int(np.argmin(np.abs(self.height - height)))
         column = int(np.argmax(self.common[row]))
         return float(self.stance[column]), float(self.common[row, column])
@@ -177,14 +200,18 @@ def walkspace(
     bearings: int = 36,
     radii: Optional[ArrayLike] = None,
 ) -> Walkspace:
-    """Return the largest stroke circle per leg for body heights and stance radii (parameters as in stroke_reach).
+    """Return the largest stroke circle per leg for body heights and stance radii.
 
     Parameters
     ----------
+    legs : LegSet
+        k legs.
     heights : (h,) array_like
         Body centre above the ground, m.
     stances : (r,) array_like
         Radius of the circle of the rest points, m; each foot stands in the direction of its leg's fan axis.
+    lift, joint_margin, shank_min, fan, bearings, radii
+        As of `stroke_reach`.
 
     Raises
     ------

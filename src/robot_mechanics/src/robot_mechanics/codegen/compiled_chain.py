@@ -29,6 +29,13 @@ class CompiledChain:
     nothing is allocated. Another type raises TypeError, which says what to convert; a wrong shape or a value that is
     not finite ShapeError.
 
+    Parameters
+    ----------
+    chain : SerialChain
+        One joint that moves, or more.
+    options : KernelOptions
+        Constants of the generated inverse kinematics.
+
     Attributes
     ----------
     fk(q, T) : None
@@ -59,11 +66,23 @@ class CompiledChain:
         self.batch_kernels: Dict[Tuple[str, bool], Tuple[Any, int]] = {}  # those of `inverse_batch`
 
     def source(self, name: str) -> str:
-        """Return the generated source of the kernel `name`."""
+        """Return the generated source of the kernel `name`.
+
+        Parameters
+        ----------
+        name : str
+            Kernel, as in the attributes, such as "fk".
+        """
         return kernel_source(self.chain.parameters(), self.options, name)
 
     def warm_up(self, *names: str) -> None:
-        """Compile the named kernels, or all, into the cache."""
+        """Compile the named kernels, or all, into the cache.
+
+        Parameters
+        ----------
+        *names : str
+            Kernels, as in the attributes; none: all.
+        """
         for name in names or SIGNATURES:
             getattr(self, name)
 
@@ -93,6 +112,13 @@ class CompiledChain:
 def compile_chain(chain: SerialChain, options: Optional[KernelOptions] = None) -> CompiledChain:
     """Return the chain as generated kernels: the same object for equal chain, names and options, while
     it is among the last 256.
+
+    Parameters
+    ----------
+    chain : SerialChain
+        One joint that moves, or more.
+    options : KernelOptions, optional
+        Constants of the generated inverse kinematics.
 
     Raises
     ------

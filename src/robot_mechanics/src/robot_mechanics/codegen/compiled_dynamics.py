@@ -38,6 +38,11 @@ class CompiledDynamics:
     kg m^2) count as zero. Each kernel is compiled when it is first requested, or loaded from the cache; numba code may
     call it.
 
+    Parameters
+    ----------
+    model : DynamicModel
+        Whose numbers become constants of the kernels.
+
     Attributes
     ----------
     inverse(block) : None

@@ -24,7 +24,13 @@ ENOUGH, ENOUGH_SLIDING = 0.1, 1e-3
 
 
 def enough_of(p: ChainParameters) -> float:
-    """Return the gain of a step below which an attempt ends, relative to the squared error that is left."""
+    """Return the gain of a step below which an attempt ends, relative to the squared error that is left.
+
+    Parameters
+    ----------
+    p : ChainParameters
+        Of the chain.
+    """
     return ENOUGH_SLIDING if np.any(p.kind == _PRISMATIC) else ENOUGH
 
 

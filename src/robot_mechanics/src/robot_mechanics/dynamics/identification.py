@@ -54,7 +54,13 @@ class Identified:
         return physical_model(self)
 
     def errors(self, true: ArrayLike) -> float:
-        """Return the relative error of the base parameters, if the true parameters are known: for simulated robots."""
+        """Return the relative error of the base parameters, if the true parameters are known: for simulated robots.
+
+        Parameters
+        ----------
+        true : (all,) array_like
+            As `slopes.parameters` of the robot that was recorded.
+        """
         expected = self.basis.T @ np.asarray(true, dtype=float)
         return float(np.linalg.norm(self.basis.T @ self.parameters - expected) / np.linalg.norm(expected))
 

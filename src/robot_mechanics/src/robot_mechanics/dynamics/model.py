@@ -445,7 +445,13 @@ class DynamicModel:
         return np.concatenate([R @ v[:3], turn, v[6:]])
 
     def check(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return q, v and a as float arrays of their own; ShapeError if one has another length or is not finite."""
+        """Return q, v and a as float arrays of their own; ShapeError if one has another length or is not finite.
+
+        Parameters
+        ----------
+        q, v, a : (nq,), (nv,), (nv,) array_like
+            As of `inverse`.
+        """
         return self._q(q), self._v(v), self._v(a, "a")
 
     # -- arguments -----------------------------------------------------------------------------------------------------

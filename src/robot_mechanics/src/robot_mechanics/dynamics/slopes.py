@@ -77,6 +77,11 @@ def parameters(model: DynamicModel) -> np.ndarray:
 
     Of each body the ten of `Inertia.parameters`, in the frame of the body; then of each coordinate armature, viscous
     and Coulomb friction.
+
+    Parameters
+    ----------
+    model : DynamicModel
+        kg, kg m, kg m^2; N m s/rad and N m (of a slide N s/m and N).
     """
     table = model.table.rows
     drives = np.zeros((model.n, 3))

@@ -140,7 +140,19 @@ class InverseKinematics:
     def minimise(
         self, pose: np.ndarray, weight: np.ndarray, active: np.ndarray, q: np.ndarray
     ) -> Tuple[np.ndarray, int, int]:
-        """Return one run from q, its steps, and how it ended; `pose` (3, 4), `weight` (6,), `active` (n,) 0 or 1."""
+        """Return where one run from q ends, its steps, and how it ended.
+
+        Parameters
+        ----------
+        pose : (3, 4) array
+            Of the tip in the chain's base, m.
+        weight : (6,) array
+            Of the position's rows, then the rotation's; 0 is free.
+        active : (n,) array
+            1 where a coordinate moves, else 0.
+        q : (n,) array
+            Start, rad or m.
+        """
         moved = q.copy()
         steps, end = lm_kernels.minimise(
             *self._tables, pose, weight, self._tolerance, self._in_target, active, self._low, self._high,
@@ -149,13 +161,24 @@ class InverseKinematics:
         return moved, int(steps), int(end)
 
     def goal(self, target: object) -> Tuple[np.ndarray, np.ndarray]:
-        """Return a target (see `solve`) as pose (3, 4) and the weights of its rows (6,), 0 where they are free."""
+        """Return a target as pose (3, 4) and the weights of its rows (6,), 0 where they are free.
+
+        Parameters
+        ----------
+        target
+            As of `solve`.
+        """
         pose, rows = read_target(target)
         return pose, self._weights * rows
 
     def linear(self, pose: np.ndarray, weight: np.ndarray, q: np.ndarray) -> Tuple[np.ndarray, np.ndarray, bool]:
         """Return the weighted errors (6,) at q, their Jacobian (6, n), and whether the target is reached; free rows
         are 0.
+
+        Parameters
+        ----------
+        pose, weight, q
+            As of `minimise`.
         """
         error, J = np.empty(6), np.empty((6, len(q)))  # noqa: N806
         reached, axes = self._pose_memory()
@@ -170,7 +193,15 @@ class InverseKinematics:
     def result_at(
         self, pose: np.ndarray, weight: np.ndarray, q: np.ndarray, steps: int, end: int, restarts: int
     ) -> IkResult:
-        """Return the result of a search that ended at q: reached, or else how it ended."""
+        """Return the result of a search that ended at q: reached, or else how it ended.
+
+        Parameters
+        ----------
+        pose, weight, q
+            As of `minimise`.
+        steps, end, restarts : int
+            Steps taken, how the last attempt ended (a code of `lm_kernels`), and attempts after the first.
+        """
         residual, end = np.empty(6), lm_kernels.REACHED if self.linear(pose, weight, q)[2] else end
         return self._result(q, residual, self._finish(pose, weight, q, q, residual), steps, end, restarts)
 

@@ -117,6 +117,13 @@ class SerialChain(JointStructure):
     def from_urdf(cls, text: object, base: str, tip: str) -> SerialChain:
         """Build the chain between two links of a URDF given as text (as in robot_description) or path.
 
+        Parameters
+        ----------
+        text : str or path
+            As in `load_urdf`.
+        base, tip : str
+            Links.
+
         Raises
         ------
         InvalidUrdfError, InvalidChainError, UnknownNameError
@@ -128,6 +135,11 @@ class SerialChain(JointStructure):
     def from_yaml(cls, source: object) -> SerialChain:
         """Build the chain of a YAML model given as text or path; the schema is that of `yaml_model`.
 
+        Parameters
+        ----------
+        source : str or path
+            As in `yaml_model`.
+
         Raises
         ------
         InvalidYamlError
@@ -138,17 +150,35 @@ class SerialChain(JointStructure):
         return load_chain(source)
 
     def fk(self, q: ArrayLike) -> np.ndarray:
-        """Return T_base_tip, (4, 4), for q (n,)."""
+        """Return T_base_tip, (4, 4), for q (n,).
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            Coordinates, rad or m.
+        """
         return self._evaluate(q)[0][-1]
 
     def frames(self, q: ArrayLike) -> np.ndarray:
         """Return the poses (len(joints), 4, 4) in the base behind every joint, fixed ones included; the last is the
         tip.
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            Coordinates, rad or m.
         """
         return self._evaluate(q)[0]
 
     def frame(self, link: str, q: ArrayLike) -> np.ndarray:
         """Return T_base_link, (4, 4), of a child link in the chain.
+
+        Parameters
+        ----------
+        link : str
+            Child link of one of the joints.
+        q : (n,) array_like
+            Coordinates, rad or m.
 
         Raises
         ------
@@ -177,11 +207,29 @@ class SerialChain(JointStructure):
         return derivatives.jacobian(self, self._path, q, reference)
 
     def jacobian_dot(self, q: ArrayLike, dq: ArrayLike, reference: str = derivatives.ALIGNED) -> np.ndarray:
-        """Return the time derivative (6, n) of `jacobian(q, reference)` at the rates dq (n,)."""
+        """Return the time derivative (6, n) of `jacobian(q, reference)` at the rates dq (n,).
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            Coordinates, rad or m.
+        dq : (n,) array_like
+            Rates, rad/s or m/s.
+        reference : str
+            As of `jacobian`.
+        """
         return derivatives.jacobian_dot(self, self._path, q, dq, reference)
 
     def hessian(self, q: ArrayLike, reference: str = derivatives.ALIGNED) -> np.ndarray:
-        """Return H (6, n, n), H[r, c, k] = d J[r, c] / d q_k."""
+        """Return H (6, n, n), H[r, c, k] = d J[r, c] / d q_k.
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            Coordinates, rad or m.
+        reference : str
+            As of `jacobian`.
+        """
         return derivatives.hessian(self, self._path, q, reference)
 
     def analytic_jacobian(self, q: ArrayLike, angles: str = "zyz") -> np.ndarray:
@@ -205,11 +253,25 @@ class SerialChain(JointStructure):
     def manipulability(self, q: ArrayLike, rows: str = "all") -> float:
         """Return Yoshikawa's measure of the rows "all", "translation" or "rotation": the product of the singular
         values of the Jacobian, zero where it is singular.
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            Coordinates, rad or m.
+        rows : str
+            "all" mixes m and rad.
         """
         return derivatives.manipulability(self, self._path, q, rows)
 
     def manipulability_gradient(self, q: ArrayLike, rows: str = "all") -> np.ndarray:
         """Return d manipulability / d q (n,).
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            Coordinates, rad or m.
+        rows : str
+            As of `manipulability`.
 
         Raises
         ------
@@ -267,7 +329,13 @@ def _rebuild(
 
 
 def check_chain(chain: object) -> SerialChain:
-    """Return the chain; InvalidChainError if it is something else."""
+    """Return the chain.
+
+    Parameters
+    ----------
+    chain : object
+        Anything; InvalidChainError if it is no SerialChain.
+    """
     if not isinstance(chain, SerialChain):
         raise InvalidChainError(
             f"chain is {chain!r}; expected a SerialChain, such as SerialChain.from_yaml(model_path('ur5'))"

@@ -34,14 +34,34 @@ _RANK = 1e-9
 
 
 def jacobian(structure: JointStructure, path: np.ndarray, q: ArrayLike, reference: str = ALIGNED) -> np.ndarray:
-    """Return the geometric Jacobian (6, n): twist = J q'."""
+    """Return the geometric Jacobian (6, n): twist = J q'.
+
+    Parameters
+    ----------
+    structure : JointStructure
+        Of the chain or tree.
+    path : (k,) array of int
+        Joints from the base to the frame, as rows of the structure.
+    q : (n,) array_like
+        Coordinates, rad or m.
+    reference : str
+        Point and axes of the twist, see the beginning of the module.
+    """
     return _jacobian(structure, path, q, reference)[1]
 
 
 def jacobian_dot(
     structure: JointStructure, path: np.ndarray, q: ArrayLike, dq: ArrayLike, reference: str = ALIGNED
 ) -> np.ndarray:
-    """Return the time derivative (6, n) of the geometric Jacobian at the rates dq (n,)."""
+    """Return the time derivative (6, n) of the geometric Jacobian at the rates dq (n,).
+
+    Parameters
+    ----------
+    structure, path, q, reference
+        As of `jacobian`.
+    dq : (n,) array_like
+        Rates, rad/s or m/s.
+    """
     C, _, _ = _jacobian(structure, path, q, reference)  # noqa: N806
     rates, p = structure.check(dq, "dq"), structure.parameters()
     D = np.empty((structure.n, 6))  # noqa: N806
@@ -50,12 +70,25 @@ def jacobian_dot(
 
 
 def hessian(structure: JointStructure, path: np.ndarray, q: ArrayLike, reference: str = ALIGNED) -> np.ndarray:
-    """Return H (6, n, n), H[r, c, k] = d J[r, c] / d q_k."""
+    """Return H (6, n, n), H[r, c, k] = d J[r, c] / d q_k.
+
+    Parameters
+    ----------
+    structure, path, q, reference
+        As of `jacobian`.
+    """
     return _hessian(structure, path, _jacobian(structure, path, q, reference)[0], reference)
 
 
 def analytic_jacobian(structure: JointStructure, path: np.ndarray, q: ArrayLike, angles: str = "zyz") -> np.ndarray:
     """Return the Jacobian (6, n) of the position, in the axes of the base, over the three Euler angles.
+
+    Parameters
+    ----------
+    structure, path, q
+        As of `jacobian`.
+    angles : str
+        As of `euler_angles`.
 
     Raises
     ------
@@ -72,6 +105,13 @@ def euler_angles(R: np.ndarray, angles: str = "zyz") -> Tuple[float, float, floa
     """Return (phi, theta, psi) of R = Rz(phi) Ry(theta) Rz(psi), or (roll, pitch, yaw) of R = Rz(yaw) Ry(pitch)
     Rx(roll); rad.
 
+    Parameters
+    ----------
+    R : (3, 3) array
+        Orthogonal, with determinant 1; not checked.
+    angles : str
+        "zyz" or "rpy".
+
     Raises
     ------
     UnknownNameError
@@ -83,6 +123,13 @@ def euler_angles(R: np.ndarray, angles: str = "zyz") -> Tuple[float, float, floa
 
 def euler_rate_matrix(values: Tuple[float, float, float], angles: str = "zyz") -> np.ndarray:
     """Return T (3, 3) with w = T d(angles)/dt, w in the axes of the base; it turns an analytic Jacobian geometric.
+
+    Parameters
+    ----------
+    values : (3,) sequence of float
+        The angles, rad.
+    angles : str
+        As of `euler_angles`.
 
     Raises
     ------
@@ -121,7 +168,7 @@ def manipulability(structure: JointStructure, path: np.ndarray, q: ArrayLike, ro
     Parameters
     ----------
     structure, path, q
-        As everywhere here.
+        As of `jacobian`.
     rows : str
         "all" (mixes m and rad), "translation", "rotation".
     """
@@ -130,6 +177,13 @@ def manipulability(structure: JointStructure, path: np.ndarray, q: ArrayLike, ro
 
 def manipulability_gradient(structure: JointStructure, path: np.ndarray, q: ArrayLike, rows: str = "all") -> np.ndarray:
     """Return d manipulability / d q (n,): w trace(J^+ dJ/dq_k).
+
+    Parameters
+    ----------
+    structure, path, q
+        As of `jacobian`.
+    rows : str
+        As of `manipulability`.
 
     Raises
     ------
@@ -152,7 +206,13 @@ def manipulability_gradient(structure: JointStructure, path: np.ndarray, q: Arra
 
 
 def volume(J: np.ndarray) -> float:  # noqa: N803
-    """Return the product of the singular values of a Jacobian (r, n); 0 if it has no column."""
+    """Return the product of the singular values of a Jacobian (r, n); 0 if it has no column.
+
+    Parameters
+    ----------
+    J : (r, n) array
+        Some rows of it, m or rad.
+    """
     return float(np.prod(np.linalg.svd(J, compute_uv=False))) if J.shape[1] else 0.0
 
 

@@ -43,7 +43,15 @@ class DHRow:
     mimic: Optional[Mimic] = None
 
     def transform(self, q: float = 0.0, convention: str = STANDARD) -> np.ndarray:
-        """Return the (4, 4) transform of the row at q (rad or m)."""
+        """Return the (4, 4) transform of the row at q (rad or m).
+
+        Parameters
+        ----------
+        q : float
+            Of the joint, rad or m.
+        convention : str
+            "standard" or "modified", see `SerialChain.from_dh`.
+        """
         theta = self.theta + (q if self.kind == REVOLUTE else 0.0)
         d = self.d + (q if self.kind == PRISMATIC else 0.0)
         screw_z = transform(rotation_about((0, 0, 1), theta), (0, 0, d))
@@ -51,7 +59,15 @@ class DHRow:
         return screw_x @ screw_z if check_convention(convention) == MODIFIED else screw_z @ screw_x
 
     def joint(self, name: str, convention: str = STANDARD) -> Joint:
-        """Return the joint that moves as the row says (the row's own name wins over `name`)."""
+        """Return the joint that moves as the row says (the row's own name wins over `name`).
+
+        Parameters
+        ----------
+        name : str
+            Of a row without one.
+        convention : str
+            "standard" or "modified", see `SerialChain.from_dh`.
+        """
         label = self.name or name
         if self.kind == FIXED:
             return Joint(label, FIXED, origin=self.transform(0.0, convention))
@@ -77,6 +93,11 @@ RowLike = Union[DHRow, Mapping[str, object], Sequence[object]]
 def check_convention(convention: object) -> str:
     """Return the convention.
 
+    Parameters
+    ----------
+    convention : str
+        "standard" or "modified".
+
     Raises
     ------
     InvalidChainError
@@ -89,6 +110,13 @@ def check_convention(convention: object) -> str:
 
 def as_row(row: RowLike, number: int) -> DHRow:
     """Return a row given as DHRow, as mapping of its fields, or as (alpha, a, theta, d[, kind[, name]]).
+
+    Parameters
+    ----------
+    row : DHRow, mapping or sequence
+        Angles in rad, lengths in m.
+    number : int
+        For messages.
 
     Raises
     ------
@@ -122,7 +150,15 @@ def as_row(row: RowLike, number: int) -> DHRow:
 
 
 def table(rows: Sequence[DHRow], names: Sequence[str], limits: Sequence[str]) -> Sequence[str]:
-    """Return the lines of the printed table: lengths in mm, angles in degrees, q where the joint adds its position."""
+    """Return the lines of the printed table: lengths in mm, angles in degrees, q where the joint adds its position.
+
+    Parameters
+    ----------
+    rows : sequence of DHRow
+        Of one chain.
+    names, limits : sequence of str
+        A joint's name and its limits as text, for each row.
+    """
     lines = [f"{'joint':<22}{'alpha deg':>11}{'a mm':>10}{'theta deg':>14}{'d mm':>14}   {'kind':<11}{'limits'}"]
     for row, name, limit in zip(rows, names, limits):
         theta, d = f"{math.degrees(row.theta):.2f}", f"{1e3 * row.d:.2f}"

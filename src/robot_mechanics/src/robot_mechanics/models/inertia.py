@@ -31,6 +31,11 @@ Numbers = Union[Sequence[float], np.ndarray]
 def tensor_matrix(components: Numbers) -> np.ndarray:
     """Return the symmetric matrix (3, 3) of `COMPONENTS`, kg m^2.
 
+    Parameters
+    ----------
+    components : (6,) sequence of float
+        In the order of `COMPONENTS`, kg m^2.
+
     Raises
     ------
     InvalidInertiaError
@@ -46,12 +51,26 @@ def tensor_matrix(components: Numbers) -> np.ndarray:
 
 
 def tensor_components(matrix: np.ndarray) -> np.ndarray:
-    """Return the `COMPONENTS` (6,) of a symmetric matrix (3, 3)."""
+    """Return the `COMPONENTS` (6,) of a symmetric matrix (3, 3).
+
+    Parameters
+    ----------
+    matrix : (3, 3) array
+        kg m^2.
+    """
     return np.array([matrix[index] for index in _INDEX])
 
 
 def steiner_term(mass: float, offset: Numbers) -> np.ndarray:
-    """Return m (|c|^2 1 - c c^T), (3, 3), kg m^2: what a point `offset` (m) away from the centre of mass adds."""
+    """Return m (|c|^2 1 - c c^T), (3, 3), kg m^2: what a point `offset` (m) away from the centre of mass adds.
+
+    Parameters
+    ----------
+    mass : float
+        kg.
+    offset : (3,) sequence of float
+        From the centre of mass to the point, or back, m.
+    """
     c = np.asarray(offset, dtype=float)
     return float(mass) * (float(c @ c) * np.eye(3) - np.outer(c, c))
 
@@ -79,7 +98,13 @@ class Inertia:
 
     @classmethod
     def from_parameters(cls, parameters: Numbers) -> Inertia:
-        """Build from the ten numbers of `parameters`; the mass must be greater than 0."""
+        """Build from the ten numbers of `parameters`; the mass must be greater than 0.
+
+        Parameters
+        ----------
+        parameters : (10,) sequence of float
+            kg, kg m, kg m^2.
+        """
         p = np.asarray(parameters, dtype=float)
         if p.shape != (10,) or not p[0] > 0.0:
             raise InvalidInertiaError(f"parameters are {p.tolist()}; give 10 numbers, the mass first, above 0 kg")
@@ -120,7 +145,13 @@ class Inertia:
         return cls(float(mass), centre, np.asarray(tensor) - steiner_term(mass, centre - np.asarray(point)))
 
     def tensor_about(self, point: Numbers) -> np.ndarray:
-        """Return the tensor (3, 3) about `point` (3,) of the frame, kg m^2."""
+        """Return the tensor (3, 3) about `point` (3,) of the frame, kg m^2.
+
+        Parameters
+        ----------
+        point : (3,) sequence of float
+            In the frame, m.
+        """
         arm = self.com - np.asarray(point, dtype=float)
         return self.tensor + steiner_term(self.mass, arm)
 

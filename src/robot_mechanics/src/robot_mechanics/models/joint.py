@@ -135,7 +135,13 @@ class Joint:
 
 
 def limits_text(joint: Joint) -> str:
-    """Return the limits of a joint in degrees or mm, or whom it follows."""
+    """Return the limits of a joint in degrees or mm, or whom it follows.
+
+    Parameters
+    ----------
+    joint : Joint
+        Of any kind; empty for a fixed one.
+    """
     if not joint.moves:
         return ""
     if joint.mimic is not None:

@@ -135,7 +135,13 @@ class LimbSet:
 
     @classmethod
     def from_yaml(cls, source: object) -> LimbSet:
-        """Build from a YAML model with limbs, given as text or path; the schema is that of `yaml_model`."""
+        """Build from a YAML model with limbs, given as text or path; the schema is that of `yaml_model`.
+
+        Parameters
+        ----------
+        source : str or path
+            As in `yaml_model`.
+        """
         from robot_mechanics.models.yaml_model import load_limbs  # noqa: PLC0415 - it imports this module
 
         return load_limbs(source)
@@ -148,6 +154,11 @@ class LimbSet:
     def limb(self, name: str) -> SerialChain:
         """Return one limb.
 
+        Parameters
+        ----------
+        name : str
+            Of the limb.
+
         Raises
         ------
         UnknownNameError
@@ -158,17 +169,36 @@ class LimbSet:
         return self._limbs[name]
 
     def columns(self, name: str) -> slice:
-        """Return where the joints of a limb stand in q."""
+        """Return where the joints of a limb stand in q.
+
+        Parameters
+        ----------
+        name : str
+            Of the limb.
+        """
         self.limb(name)
         return self._slices[name]
 
     def expand(self, u: ArrayLike) -> np.ndarray:
-        """Return q (all joints) for the drives' coordinates u."""
+        """Return q (all joints) for the drives' coordinates u.
+
+        Parameters
+        ----------
+        u : (drives,) array_like
+            Coordinates of the drives, rad or m.
+        """
         values = vector(u, len(self.drive_names), "u", "drive_names")
         return self._ratio * values[self._drive_index] + self._offset
 
     def reduce(self, q: ArrayLike, tolerance: float = 1e-9) -> np.ndarray:
         """Return u (all drives) for the joints q; the inverse of `expand`.
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            All joints, rad or m.
+        tolerance : float
+            Of the joints of one drive, rad or m.
 
         Raises
         ------
@@ -196,7 +226,15 @@ class LimbSet:
         return self._drive_index.copy(), self._ratio.copy(), self._offset.copy()
 
     def fk(self, q: ArrayLike, T_world_base: Optional[np.ndarray] = None) -> np.ndarray:  # noqa: N803
-        """Return the poses (limbs, 4, 4) of all tips in base, or in world where the pose of the base is given."""
+        """Return the poses (limbs, 4, 4) of all tips in base, or in world where the pose of the base is given.
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            All joints, rad or m.
+        T_world_base : (4, 4) array, optional
+            Pose of the base in the world, m.
+        """
         values = self._check(q)
         poses = np.array([chain.fk(values[self._slices[limb]]) for limb, chain in self._limbs.items()])
         return poses if T_world_base is None else as_pose(T_world_base, "T_world_base") @ poses
@@ -206,6 +244,15 @@ class LimbSet:
 
         The base's twist is that of its origin: v_tip = v_base + w_base x p_base_tip + J u'. Both twists are in the axes
         of base, or in those of world where the pose of the base is given.
+
+        Parameters
+        ----------
+        name : str
+            Of the limb.
+        q : (n,) array_like
+            All joints, rad or m.
+        T_world_base : (4, 4) array, optional
+            Pose of the base in the world, m.
         """
         values = self._check(q)
         chain, where = self.limb(name), self._slices[name]
@@ -221,7 +268,15 @@ class LimbSet:
         return J
 
     def within_limits(self, u: ArrayLike, tolerance: float = 0.0) -> bool:
-        """Return whether every drive lies in its limits, widened by `tolerance` (rad or m)."""
+        """Return whether every drive lies in its limits, widened by `tolerance` (rad or m).
+
+        Parameters
+        ----------
+        u : (drives,) array_like
+            Coordinates of the drives, rad or m.
+        tolerance : float
+            rad or m.
+        """
         values = vector(u, len(self.drive_names), "u", "drive_names")
         return bool(np.all(values >= self.lower - tolerance) and np.all(values <= self.upper + tolerance))
 

@@ -45,6 +45,15 @@ def pack(joints: Sequence[Joint], parent: Sequence[int], what: str) -> ChainPara
     A joint that mimics another of `joints` follows it (also through several). Those whose master is not among them
     follow the first of them, whose coordinate stands for the master's, within limits of their own.
 
+    Parameters
+    ----------
+    joints : sequence of Joint
+        Parents before their children.
+    parent : sequence of int
+        Row of each joint's parent in `joints`, -1 for the root.
+    what : str
+        Of the chain or tree.
+
     Raises
     ------
     InvalidChainError

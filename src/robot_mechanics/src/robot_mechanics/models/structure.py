@@ -79,6 +79,13 @@ class JointStructure:
     def check(self, q: ArrayLike, name: str = "q") -> np.ndarray:
         """Return q (or, by another `name`, its rates) as a contiguous float array of its own.
 
+        Parameters
+        ----------
+        q : (n,) array_like
+            Coordinates, rad or m, or rates.
+        name : str
+            How messages call it.
+
         Raises
         ------
         ShapeError
@@ -100,12 +107,26 @@ class JointStructure:
         return values
 
     def within_limits(self, q: ArrayLike, tolerance: float = 0.0) -> bool:
-        """Return whether every coordinate lies in its limits, widened by `tolerance` (rad or m)."""
+        """Return whether every coordinate lies in its limits, widened by `tolerance` (rad or m).
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            Coordinates, rad or m.
+        tolerance : float
+            rad or m.
+        """
         values = self.check(q)
         return bool(np.all(values >= self.lower - tolerance) and np.all(values <= self.upper + tolerance))
 
     def joint_values(self, q: ArrayLike) -> np.ndarray:
-        """Return the position of every joint (len(joints),), rad or m: followers by their ratio, fixed ones zero."""
+        """Return the position of every joint (len(joints),), rad or m: followers by their ratio, fixed ones zero.
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            Coordinates, rad or m.
+        """
         return self._joint_values(self.check(q))
 
     def _joint_values(self, q: np.ndarray) -> np.ndarray:

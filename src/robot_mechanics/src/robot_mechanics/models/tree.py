@@ -96,14 +96,26 @@ class KinematicTree:
 
     @classmethod
     def from_urdf(cls, source: object) -> KinematicTree:
-        """Return the tree of a URDF given as text (as in robot_description) or path; see `load_urdf`."""
+        """Return the tree of a URDF given as text (as in robot_description) or path; see `load_urdf`.
+
+        Parameters
+        ----------
+        source : str or path
+            As in `load_urdf`.
+        """
         from robot_mechanics.models.urdf import load_urdf  # noqa: PLC0415 - it imports this module
 
         return load_urdf(source)
 
     @classmethod
     def from_yaml(cls, source: object) -> KinematicTree:
-        """Return the tree of a YAML model whose joints name their links; see `yaml_model`."""
+        """Return the tree of a YAML model whose joints name their links; see `yaml_model`.
+
+        Parameters
+        ----------
+        source : str or path
+            As in `yaml_model`.
+        """
         from robot_mechanics.models.yaml_model import load_tree  # noqa: PLC0415
 
         return load_tree(source)
@@ -134,45 +146,112 @@ class KinematicTree:
         return self._structure.joints
 
     def check(self, q: ArrayLike, name: str = "q") -> np.ndarray:
-        """Return q as a float array of its own; ShapeError if it is not n finite numbers."""
+        """Return q as a float array of its own; ShapeError if it is not n finite numbers.
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            Coordinates, rad or m.
+        name : str
+            How messages call it.
+        """
         return self._structure.check(q, name)
 
     def within_limits(self, q: ArrayLike, tolerance: float = 0.0) -> bool:
-        """Return whether every coordinate lies in its limits, widened by `tolerance` (rad or m)."""
+        """Return whether every coordinate lies in its limits, widened by `tolerance` (rad or m).
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            Coordinates, rad or m.
+        tolerance : float
+            rad or m.
+        """
         return self._structure.within_limits(q, tolerance)
 
     def fk(self, q: ArrayLike) -> np.ndarray:
-        """Return the poses (links, 4, 4) of all links in the root, in the order of `links`."""
+        """Return the poses (links, 4, 4) of all links in the root, in the order of `links`.
+
+        Parameters
+        ----------
+        q : (n,) array_like
+            Coordinates, rad or m.
+        """
         frames = self._structure._evaluate(q)[0]
         poses = frames[self._links_at] if len(frames) else np.empty((len(self.links), 4, 4))
         poses[self._links_at < 0] = np.eye(4)
         return poses
 
     def frame(self, link: str, q: ArrayLike) -> np.ndarray:
-        """Return the pose (4, 4) of one link in the root."""
+        """Return the pose (4, 4) of one link in the root.
+
+        Parameters
+        ----------
+        link : str
+            Of the tree.
+        q : (n,) array_like
+            Coordinates, rad or m.
+        """
         self._know(link)
         return self.fk(q)[self.links.index(link)]
 
     def jacobian(self, link: str, q: ArrayLike, reference: str = derivatives.ALIGNED) -> np.ndarray:
-        """Return the geometric Jacobian (6, n) of a link; see SerialChain.jacobian. Joints not above it: zero."""
+        """Return the geometric Jacobian (6, n) of a link; see SerialChain.jacobian. Joints not above it: zero.
+
+        Parameters
+        ----------
+        link : str
+            Of the tree.
+        q : (n,) array_like
+            Coordinates, rad or m.
+        reference : str
+            As of `SerialChain.jacobian`.
+        """
         if self._is_root(link, q):
             return np.zeros((6, self.n))
         return derivatives.jacobian(self._structure, self._indices(link), q, reference)
 
     def jacobian_dot(self, link: str, q: ArrayLike, dq: ArrayLike, reference: str = derivatives.ALIGNED) -> np.ndarray:
-        """Return the time derivative (6, n) of `jacobian(link, q, reference)` at the rates dq (n,)."""
+        """Return the time derivative (6, n) of `jacobian(link, q, reference)` at the rates dq (n,).
+
+        Parameters
+        ----------
+        link : str
+            Of the tree.
+        q : (n,) array_like
+            Coordinates, rad or m.
+        dq : (n,) array_like
+            Rates, rad/s or m/s.
+        reference : str
+            As of `jacobian`.
+        """
         if self._is_root(link, q):
             return np.zeros((6, self.n))
         return derivatives.jacobian_dot(self._structure, self._indices(link), q, dq, reference)
 
     def hessian(self, link: str, q: ArrayLike, reference: str = derivatives.ALIGNED) -> np.ndarray:
-        """Return H (6, n, n), H[r, c, k] = d J[r, c] / d q_k, of a link."""
+        """Return H (6, n, n), H[r, c, k] = d J[r, c] / d q_k, of a link.
+
+        Parameters
+        ----------
+        link : str
+            Of the tree.
+        q : (n,) array_like
+            Coordinates, rad or m.
+        reference : str
+            As of `jacobian`.
+        """
         if self._is_root(link, q):
             return np.zeros((6, self.n, self.n))
         return derivatives.hessian(self._structure, self._indices(link), q, reference)
 
     def path(self, base: str, tip: str) -> Tuple[Joint, ...]:
         """Return the joints from link `base` down to link `tip`.
+
+        Parameters
+        ----------
+        base, tip : str
+            Links.
 
         Raises
         ------
@@ -195,7 +274,15 @@ class KinematicTree:
         return tuple(reversed(path))
 
     def chain(self, base: str, tip: str, name: Optional[str] = None) -> SerialChain:
-        """Return the serial chain between two links, `tip` below `base`; named after the tip if no name is given."""
+        """Return the serial chain between two links, `tip` below `base`; named after the tip if no name is given.
+
+        Parameters
+        ----------
+        base, tip : str
+            Links.
+        name : str, optional
+            Of the chain.
+        """
         from robot_mechanics.models.chain import SerialChain  # noqa: PLC0415 - it reads URDF, which makes trees
 
         return SerialChain(self.path(base, tip), name=name or tip, base=base, tip=tip)

@@ -52,7 +52,13 @@ def load_urdf(source: object) -> KinematicTree:
 
 
 def parse_urdf(source: object) -> ElementTree.Element:
-    """Return the element <robot> of a URDF, as `load_urdf` takes it; InvalidUrdfError if it is none."""
+    """Return the element <robot> of a URDF, as `load_urdf` takes it; InvalidUrdfError if it is none.
+
+    Parameters
+    ----------
+    source : str or path
+        As in `load_urdf`.
+    """
     text = read_source(source, "the robot description", InvalidUrdfError, lambda text: "<" in text)
     try:
         root = ElementTree.fromstring(text.encode("utf-8"))
@@ -123,7 +129,19 @@ def _name(element: ElementTree.Element, tag: str) -> str:
 
 
 def number(element: Optional[ElementTree.Element], key: str, default: float, owner: str) -> float:
-    """Return an attribute that is one number; InvalidUrdfError, naming its owner (joint 'a'), if it is none."""
+    """Return an attribute that is one number; InvalidUrdfError, naming its owner (joint 'a'), if it is none.
+
+    Parameters
+    ----------
+    element : Element, optional
+        None has no attributes.
+    key : str
+        Attribute.
+    default : float
+        Where there is none.
+    owner : str
+        For messages.
+    """
     text = None if element is None else element.get(key)
     if text is None:
         return default
@@ -139,7 +157,19 @@ def number(element: Optional[ElementTree.Element], key: str, default: float, own
 def triple(
     element: Optional[ElementTree.Element], key: str, default: Tuple[float, float, float], owner: str
 ) -> Tuple[float, float, float]:
-    """Return an attribute that is three numbers; InvalidUrdfError, naming its owner, if it is not."""
+    """Return an attribute that is three numbers; InvalidUrdfError, naming its owner, if it is not.
+
+    Parameters
+    ----------
+    element : Element, optional
+        None has no attributes.
+    key : str
+        Attribute.
+    default : (3,) tuple of float
+        Where there is none.
+    owner : str
+        For messages, such as "joint 'a'".
+    """
     text = None if element is None else element.get(key)
     if text is None:
         return default

@@ -65,17 +65,35 @@ def load_model(source: object) -> Model:
 
 
 def load_chain(source: object) -> SerialChain:
-    """Return the serial chain of a model; InvalidYamlError if it is something else."""
+    """Return the serial chain of a model; InvalidYamlError if it is something else.
+
+    Parameters
+    ----------
+    source : str or path
+        As of `load_model`.
+    """
     return _of_kind(load_model(source), SerialChain, "a serial chain (dh, or joints without links, or tip)")
 
 
 def load_limbs(source: object) -> LimbSet:
-    """Return the set of limbs of a model; InvalidYamlError if it is something else."""
+    """Return the set of limbs of a model; InvalidYamlError if it is something else.
+
+    Parameters
+    ----------
+    source : str or path
+        As of `load_model`.
+    """
     return _of_kind(load_model(source), LimbSet, "a set of limbs")
 
 
 def load_tree(source: object) -> KinematicTree:
-    """Return the tree of a model; InvalidYamlError if it is something else."""
+    """Return the tree of a model; InvalidYamlError if it is something else.
+
+    Parameters
+    ----------
+    source : str or path
+        As of `load_model`.
+    """
     return _of_kind(load_model(source), KinematicTree, "a tree (joints with parent and child, no tip, no limbs)")
 
 

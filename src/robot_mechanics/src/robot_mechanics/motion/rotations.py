@@ -14,7 +14,13 @@ import numpy as np
 
 
 def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """Return the (3, 3) rotation matrix Rz(yaw) Ry(pitch) Rx(roll); angles in rad."""
+    """Return the (3, 3) rotation matrix Rz(yaw) Ry(pitch) Rx(roll); angles in rad.
+
+    Parameters
+    ----------
+    roll, pitch, yaw : float
+        rad.
+    """
     cr, cp, cy = math.cos(roll), math.cos(pitch), math.cos(yaw)
     sr, sp, sy = math.sin(roll), math.sin(pitch), math.sin(yaw)
     return np.array(
@@ -27,7 +33,13 @@ def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
 
 
 def rpy_from_rotation(R: np.ndarray) -> Tuple[float, float, float]:  # noqa: N803 - R as in the formulas
-    """Return roll, pitch, yaw (rad) of a (3, 3) rotation; at pitch = +-90 deg the roll is set to zero (gimbal lock)."""
+    """Return roll, pitch, yaw (rad) of a (3, 3) rotation; at pitch = +-90 deg the roll is set to zero (gimbal lock).
+
+    Parameters
+    ----------
+    R : (3, 3) array
+        Orthogonal, with determinant 1; not checked.
+    """
     cp = math.hypot(R[0, 0], R[1, 0])
     pitch = math.atan2(-R[2, 0], cp)
     if cp < 1e-9:
@@ -36,7 +48,13 @@ def rpy_from_rotation(R: np.ndarray) -> Tuple[float, float, float]:  # noqa: N80
 
 
 def rotation_from_zyz(phi: float, theta: float, psi: float) -> np.ndarray:
-    """Return the (3, 3) rotation matrix Rz(phi) Ry(theta) Rz(psi); angles in rad."""
+    """Return the (3, 3) rotation matrix Rz(phi) Ry(theta) Rz(psi); angles in rad.
+
+    Parameters
+    ----------
+    phi, theta, psi : float
+        rad.
+    """
     ca, sa, cb, sb, cc, sc = (f(a) for a in (phi, theta, psi) for f in (math.cos, math.sin))
     return np.array(
         [
@@ -48,7 +66,13 @@ def rotation_from_zyz(phi: float, theta: float, psi: float) -> np.ndarray:
 
 
 def zyz_from_rotation(R: np.ndarray) -> Tuple[float, float, float]:  # noqa: N803
-    """Return phi, theta, psi (rad, theta in 0 .. pi) of a (3, 3) rotation; where sin(theta) = 0, phi is set to zero."""
+    """Return phi, theta, psi (rad, theta in 0 .. pi) of a (3, 3) rotation; where sin(theta) = 0, phi is set to zero.
+
+    Parameters
+    ----------
+    R : (3, 3) array
+        Orthogonal, with determinant 1; not checked.
+    """
     st = math.hypot(R[0, 2], R[1, 2])
     theta = math.atan2(st, R[2, 2])
     if st < 1e-9:
@@ -58,7 +82,13 @@ def zyz_from_rotation(R: np.ndarray) -> Tuple[float, float, float]:  # noqa: N80
 
 
 def quaternion_from_rpy(roll: float, pitch: float, yaw: float) -> Tuple[float, float, float, float]:
-    """Return the unit quaternion (x, y, z, w) of Rz(yaw) Ry(pitch) Rx(roll); angles in rad."""
+    """Return the unit quaternion (x, y, z, w) of Rz(yaw) Ry(pitch) Rx(roll); angles in rad.
+
+    Parameters
+    ----------
+    roll, pitch, yaw : float
+        rad.
+    """
     cr, sr = math.cos(roll / 2), math.sin(roll / 2)
     cp, sp = math.cos(pitch / 2), math.sin(pitch / 2)
     cy, sy = math.cos(yaw / 2), math.sin(yaw / 2)
@@ -71,7 +101,13 @@ def quaternion_from_rpy(roll: float, pitch: float, yaw: float) -> Tuple[float, f
 
 
 def rotation_from_quaternion(x: float, y: float, z: float, w: float) -> np.ndarray:
-    """Return the (3, 3) rotation of a unit quaternion (x, y, z, w)."""
+    """Return the (3, 3) rotation of a unit quaternion (x, y, z, w).
+
+    Parameters
+    ----------
+    x, y, z, w : float
+        Of length 1, not checked.
+    """
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
@@ -82,13 +118,24 @@ def rotation_from_quaternion(x: float, y: float, z: float, w: float) -> np.ndarr
 
 
 def rpy_from_quaternion(x: float, y: float, z: float, w: float) -> Tuple[float, float, float]:
-    """Return roll, pitch, yaw (rad) of a unit quaternion (x, y, z, w)."""
+    """Return roll, pitch, yaw (rad) of a unit quaternion (x, y, z, w).
+
+    Parameters
+    ----------
+    x, y, z, w : float
+        Of length 1, not checked.
+    """
     return rpy_from_rotation(rotation_from_quaternion(x, y, z, w))
 
 
 def quaternion_from_rotation(R: np.ndarray) -> Tuple[float, float, float, float]:  # noqa: N803
     """Return the unit quaternion (x, y, z, w) with w >= 0 of a (3, 3) rotation, exact at every angle (Shepperd's
     method).
+
+    Parameters
+    ----------
+    R : (3, 3) array
+        Orthogonal, with determinant 1; not checked.
     """
     values = (R[0, 0], R[1, 1], R[2, 2], R[0, 0] + R[1, 1] + R[2, 2])
     largest = int(np.argmax(values))
@@ -104,14 +151,30 @@ def quaternion_from_rotation(R: np.ndarray) -> Tuple[float, float, float, float]
 
 
 def rotation_about(axis: Sequence[float], angle: float) -> np.ndarray:
-    """Return the (3, 3) rotation by `angle` (rad) about a unit axis (Rodrigues)."""
+    """Return the (3, 3) rotation by `angle` (rad) about a unit axis (Rodrigues).
+
+    Parameters
+    ----------
+    axis : (3,) sequence of float
+        Of length 1, not checked.
+    angle : float
+        rad.
+    """
     x, y, z = (float(a) for a in axis)
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])  # noqa: N806 - cross product matrix
     return np.eye(3) + math.sin(angle) * K + (1.0 - math.cos(angle)) * (K @ K)
 
 
 def transform(R: np.ndarray, p: Sequence[float]) -> np.ndarray:  # noqa: N803
-    """Return the (4, 4) homogeneous transform of a rotation (3, 3) and a translation (3,) in m."""
+    """Return the (4, 4) homogeneous transform of a rotation (3, 3) and a translation (3,) in m.
+
+    Parameters
+    ----------
+    R : (3, 3) array
+        Orthogonal, with determinant 1; not checked.
+    p : (3,) sequence of float
+        m.
+    """
     T = np.eye(4)  # noqa: N806
     T[:3, :3], T[:3, 3] = R, p
     return T

@@ -25,7 +25,13 @@ _SMALL = 0.1
 
 
 def skew(v: ArrayLike) -> np.ndarray:
-    """Return the cross product matrices (..., 3, 3) of vectors (..., 3): skew(v) @ x = v x x."""
+    """Return the cross product matrices (..., 3, 3) of vectors (..., 3): skew(v) @ x = v x x.
+
+    Parameters
+    ----------
+    v : (..., 3) array_like
+        Of any unit.
+    """
     x = _check(v, (3,), "v")
     K = np.zeros((*x.shape, 3))  # noqa: N806
     K[..., 0, 1], K[..., 0, 2], K[..., 1, 2] = -x[..., 2], x[..., 1], -x[..., 0]
@@ -34,7 +40,13 @@ def skew(v: ArrayLike) -> np.ndarray:
 
 
 def so3_exp(w: ArrayLike) -> np.ndarray:
-    """Return the rotations (..., 3, 3) of rotation vectors (..., 3), rad: exp(skew(w)) (Rodrigues)."""
+    """Return the rotations (..., 3, 3) of rotation vectors (..., 3), rad: exp(skew(w)) (Rodrigues).
+
+    Parameters
+    ----------
+    w : (..., 3) array_like
+        rad.
+    """
     K = skew(_check(w, (3,), "w"))  # noqa: N806
     a, b, _ = _coefficients(w)
     return np.eye(3) + a * K + b * (K @ K)
@@ -45,6 +57,11 @@ def so3_log(R: ArrayLike) -> np.ndarray:  # noqa: N803
 
     By way of the quaternion, whose vector part is sin(angle / 2) times the axis: exact near 0 and near pi alike. At pi
     both signs of the axis are right; one is returned.
+
+    Parameters
+    ----------
+    R : (..., 3, 3) array_like
+        Rotations.
 
     Raises
     ------
@@ -57,7 +74,13 @@ def so3_log(R: ArrayLike) -> np.ndarray:  # noqa: N803
 
 
 def se3_exp(twist: ArrayLike) -> np.ndarray:
-    """Return the poses (..., 4, 4) of twists (..., 6): the motion that unit time of a constant body twist makes."""
+    """Return the poses (..., 4, 4) of twists (..., 6): the motion that unit time of a constant body twist makes.
+
+    Parameters
+    ----------
+    twist : (..., 6) array_like
+        Linear part (m) over angular part (rad).
+    """
     xi = _check(twist, (6,), "twist")
     K = skew(xi[..., 3:])  # noqa: N806
     a, b, c = _coefficients(xi[..., 3:])
@@ -71,6 +94,11 @@ def se3_exp(twist: ArrayLike) -> np.ndarray:
 
 def se3_log(T: ArrayLike) -> np.ndarray:  # noqa: N803
     """Return the twists (..., 6), linear over angular, whose exponential is the pose (..., 4, 4); inverse of `se3_exp`.
+
+    Parameters
+    ----------
+    T : (..., 4, 4) array_like
+        m.
 
     Raises
     ------
@@ -92,7 +120,13 @@ def se3_log(T: ArrayLike) -> np.ndarray:  # noqa: N803
 
 
 def inverse(T: ArrayLike) -> np.ndarray:  # noqa: N803
-    """Return the inverses (..., 4, 4) of poses (..., 4, 4), by transposing the rotation."""
+    """Return the inverses (..., 4, 4) of poses (..., 4, 4), by transposing the rotation.
+
+    Parameters
+    ----------
+    T : (..., 4, 4) array_like
+        m.
+    """
     poses = _poses(T, "T")
     out = np.zeros_like(poses)
     back = np.swapaxes(poses[..., :3, :3], -1, -2)
@@ -103,7 +137,13 @@ def inverse(T: ArrayLike) -> np.ndarray:  # noqa: N803
 
 
 def adjoint(T: ArrayLike) -> np.ndarray:  # noqa: N803
-    """Return the matrices (..., 6, 6) that take a twist (linear over angular) of frame b to frame a, for T_a_b."""
+    """Return the matrices (..., 6, 6) that take a twist (linear over angular) of frame b to frame a, for T_a_b.
+
+    Parameters
+    ----------
+    T : (..., 4, 4) array_like
+        Poses T_a_b, m.
+    """
     poses = _poses(T, "T")
     R = poses[..., :3, :3]  # noqa: N806
     out = np.zeros((*poses.shape[:-2], 6, 6))
@@ -114,6 +154,13 @@ def adjoint(T: ArrayLike) -> np.ndarray:  # noqa: N803
 
 def transform_from_quaternion(p: ArrayLike, quaternion: ArrayLike) -> np.ndarray:
     """Return the pose (4, 4) of a position (3,), m, and a unit quaternion (x, y, z, w); off by 1e-3 it is refused.
+
+    Parameters
+    ----------
+    p : (3,) array_like
+        m.
+    quaternion : (4,) array_like
+        x, y, z, w.
 
     Raises
     ------
@@ -131,7 +178,13 @@ def transform_from_quaternion(p: ArrayLike, quaternion: ArrayLike) -> np.ndarray
 
 
 def position_and_quaternion(T: ArrayLike) -> Tuple[np.ndarray, np.ndarray]:  # noqa: N803
-    """Return position (3,), m, and unit quaternion (4,), (x, y, z, w) with w >= 0, of a pose (4, 4)."""
+    """Return position (3,), m, and unit quaternion (4,), (x, y, z, w) with w >= 0, of a pose (4, 4).
+
+    Parameters
+    ----------
+    T : (4, 4) array_like
+        m.
+    """
     pose = as_pose(T)
     return pose[:3, 3].copy(), np.array(quaternion_from_rotation(pose[:3, :3]))
 
@@ -161,6 +214,11 @@ def twist_between(T_from: ArrayLike, T_to: ArrayLike, reference: str = "local") 
 def check_reference(reference: str) -> int:
     """Return the number of a reference of twists, as in REFERENCES.
 
+    Parameters
+    ----------
+    reference : str
+        "local_world_aligned", "world" or "local".
+
     Raises
     ------
     UnknownNameError
@@ -172,7 +230,15 @@ def check_reference(reference: str) -> int:
 
 
 def as_pose(T: ArrayLike, name: str = "T") -> np.ndarray:  # noqa: N803
-    """Return a pose (4, 4) as an array; ShapeError with its name if it is none."""
+    """Return a pose (4, 4) as an array; ShapeError with its name if it is none.
+
+    Parameters
+    ----------
+    T : (4, 4) array_like
+        m.
+    name : str
+        How the message calls it.
+    """
     pose = _poses(T, name)
     if pose.ndim != 2:
         raise ShapeError(f"{name} has shape {pose.shape}; expected (4, 4)")

@@ -41,6 +41,11 @@ _LEAVING = 0.01  # s that the end of the process waits for helpers to leave comp
 def count_of(threads: Optional[int]) -> int:
     """Return the number of threads asked for; None means every core that this process may use.
 
+    Parameters
+    ----------
+    threads : int, optional
+        1 or more.
+
     Raises
     ------
     InvalidConfigError
@@ -59,6 +64,17 @@ def run_parts(total: int, threads: int, task: Task, smallest: int = 1024) -> Non
     Parts get smaller towards the end, so that no thread waits long for another; none is smaller than `smallest`, at
     whose multiples all parts begin. Workers are numbered from 0. Where another thread of Python already shares a batch,
     this one does its own alone.
+
+    Parameters
+    ----------
+    total : int
+        How many items there are.
+    threads : int
+        As from `count_of`.
+    task : callable
+        Of the first item, the one behind the last, and the worker's number.
+    smallest : int
+        Items of a part at least.
 
     Raises
     ------
@@ -87,6 +103,13 @@ def run_parts(total: int, threads: int, task: Task, smallest: int = 1024) -> Non
 def crew_of(threads: Optional[int], parts: int) -> int:
     """Return how many workers, who calls included, share a job of `parts` parts as a C function; threads as asked for.
 
+    Parameters
+    ----------
+    threads : int, optional
+        As of `count_of`.
+    parts : int
+        Of the job, 0 or more.
+
     Raises
     ------
     InvalidConfigError
@@ -98,8 +121,12 @@ def crew_of(threads: Optional[int], parts: int) -> int:
 def helpers(workers: int) -> ContextManager[Optional[bool]]:
     """Return the context in which `call` may be used: its value is true, or None where there is nobody to help.
 
-    That is with one worker, where another thread of Python shares a batch, and where kernels are interpreted. workers:
-    from `crew_of`.
+    That is with one worker, where another thread of Python shares a batch, and where kernels are interpreted.
+
+    Parameters
+    ----------
+    workers : int
+        From `crew_of`.
     """
     return _in_use if crew.NATIVE and 1 < workers <= _MOST and not _in_use.locked() else _unlocked
 
@@ -107,6 +134,11 @@ def helpers(workers: int) -> ContextManager[Optional[bool]]:
 def call(workers: int) -> np.ndarray:
     """Wake workers - 1 helpers, or find them awake; return the words (see crew) by which `crew.lead` gives them a
     job.
+
+    Parameters
+    ----------
+    workers : int
+        From `crew_of`.
     """
     global _words
     if _words is None:

@@ -31,7 +31,13 @@ class Curve(Protocol):
     dimension: int
 
     def derivatives(self, u: ArrayLike) -> np.ndarray:
-        """Return the curve and its first three derivatives by u, (4, ..., d), at each u (...)."""
+        """Return the curve and its first three derivatives by u, (4, ..., d), at each u (...).
+
+        Parameters
+        ----------
+        u : (...) array_like
+            0 to 1.
+        """
 
 
 class Nurbs:
@@ -89,6 +95,13 @@ class Nurbs:
     def bezier(cls, points: ArrayLike, weights: Optional[ArrayLike] = None) -> Nurbs:
         """Return the Bézier curve of control points (n, d), rational with weights (n,).
 
+        Parameters
+        ----------
+        points : (n, d) array_like
+            Two or more.
+        weights : (n,) array_like, optional
+            Above 0; equal if not given.
+
         Raises
         ------
         TrajectoryError
@@ -127,7 +140,13 @@ class Nurbs:
         return cls(spline.c, None, degree, knots)
 
     def derivatives(self, u: ArrayLike) -> np.ndarray:
-        """Return the curve and its first three derivatives by u, (4, ..., d); u (...) is kept within 0 to 1."""
+        """Return the curve and its first three derivatives by u, (4, ..., d); u (...) is kept within 0 to 1.
+
+        Parameters
+        ----------
+        u : (...) array_like
+            0 at the beginning, 1 at the end.
+        """
         a = np.stack([_nth(self._spline, u, k) for k in range(ORDERS)])
         w, curve = a[..., -1:], np.empty_like(a[..., :-1])
         for k in range(ORDERS):
@@ -173,7 +192,13 @@ class Through:
         self._splines = [_column(u, values, degree) for values in p.T]
 
     def derivatives(self, u: ArrayLike) -> np.ndarray:
-        """Return the curve and its first three derivatives by u, (4, ..., d); u (...) is kept within 0 to 1."""
+        """Return the curve and its first three derivatives by u, (4, ..., d); u (...) is kept within 0 to 1.
+
+        Parameters
+        ----------
+        u : (...) array_like
+            0 at the beginning, 1 at the end.
+        """
         return np.stack([np.stack([_nth(s, u, k) for s in self._splines], axis=-1) for k in range(ORDERS)])
 
     def __call__(self, u: ArrayLike) -> np.ndarray:
@@ -216,7 +241,13 @@ class ArcLength:
         self._borders, self._fractions = borders, sums / self.length
 
     def derivatives(self, u: ArrayLike) -> np.ndarray:
-        """Return the curve and its first three derivatives by the fraction of the length u (...), (4, ..., d)."""
+        """Return the curve and its first three derivatives by the fraction of the length u (...), (4, ..., d).
+
+        Parameters
+        ----------
+        u : (...) array_like
+            0 to 1.
+        """
         fraction = np.clip(np.asarray(u, dtype=np.float64), 0.0, 1.0)
         inner = self._parameter(fraction)
         curve = self._curve.derivatives(inner)
@@ -276,7 +307,13 @@ def _clamped(count: int, degree: int) -> np.ndarray:
 
 
 def filled(points: ArrayLike) -> np.ndarray:
-    """Return points (n, d) whose free coordinates, NaN, lie on straight lines between those given; 0 if none is."""
+    """Return points (n, d) whose free coordinates, NaN, lie on straight lines between those given; 0 if none is.
+
+    Parameters
+    ----------
+    points : (n, d) array_like
+        NaN where a coordinate is free.
+    """
     p = np.array(points, dtype=np.float64)
     number = np.arange(len(p))
     for column in p.T:

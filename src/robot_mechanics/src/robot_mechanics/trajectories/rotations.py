@@ -62,7 +62,13 @@ class RotationCurve:
         return np.asarray(self._spline(np.clip(u, 0.0, 1.0)).as_quat())
 
     def rates(self, u: ArrayLike) -> Tuple[np.ndarray, np.ndarray]:
-        """Return the first and second derivative by u of the rotation, (..., 3) each, in the moving frame, rad."""
+        """Return the first and second derivative by u of the rotation, (..., 3) each, in the moving frame, rad.
+
+        Parameters
+        ----------
+        u : (...) array_like
+            0 to 1.
+        """
         x = np.clip(u, 0.0, 1.0)
         return np.asarray(self._spline(x, 1)), np.asarray(self._spline(x, 2))
 
@@ -92,6 +98,15 @@ class RotationTrajectory:
     def fastest(cls, curve: RotationCurve, velocity: float, acceleration: float = np.inf) -> RotationTrajectory:
         """Return the trajectory of least time within an angular velocity (rad/s) and acceleration (rad/s^2).
 
+        Parameters
+        ----------
+        curve : RotationCurve
+            Rotation over u from 0 to 1.
+        velocity : float
+            Greatest angular velocity, rad/s.
+        acceleration : float
+            Greatest angular acceleration, rad/s^2.
+
         Raises
         ------
         TrajectoryError
@@ -108,7 +123,13 @@ class RotationTrajectory:
         return self._curve(rest_to_rest(t, self.duration)[0])
 
     def rates(self, t: ArrayLike) -> Tuple[np.ndarray, np.ndarray]:
-        """Return angular velocity (rad/s) and acceleration (rad/s^2), (..., 3) each, in the moving frame."""
+        """Return angular velocity (rad/s) and acceleration (rad/s^2), (..., 3) each, in the moving frame.
+
+        Parameters
+        ----------
+        t : (...) array_like
+            Times, s from the beginning.
+        """
         u, (u1, u2, _) = rest_to_rest(t, self.duration)
         first, second = self._curve.rates(u)
         return first * u1[..., None], second * u1[..., None] ** 2 + first * u2[..., None]

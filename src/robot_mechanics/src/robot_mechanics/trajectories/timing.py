@@ -59,6 +59,11 @@ class Trajectory:
         """Return position, velocity, acceleration and jerk, (4, ..., d), at times t (...), s from the beginning.
 
         Before the beginning and after the end it stands still.
+
+        Parameters
+        ----------
+        t : (...) array_like
+            s.
         """
         u, law = rest_to_rest(t, self.duration)
         return compose(self.curve.derivatives(u), law)
@@ -69,7 +74,15 @@ class Trajectory:
 
 
 def rest_to_rest(t: ArrayLike, duration: float) -> tuple:
-    """Return u (...) and its first three derivatives by time, (3, ...), at times t (...), of the minimum-jerk law."""
+    """Return u (...) and its first three derivatives by time, (3, ...), at times t (...), of the minimum-jerk law.
+
+    Parameters
+    ----------
+    t : (...) array_like
+        s; before 0 and after `duration` it stands still.
+    duration : float
+        s.
+    """
     x = np.asarray(t, dtype=np.float64) / duration
     inside = (x >= 0.0) & (x <= 1.0)
     x = np.clip(x, 0.0, 1.0)
@@ -167,7 +180,13 @@ class Keyframes:
             self._groups.append(PchipInterpolator(times, np.concatenate((values[:1], values, values[-1:]))))
 
     def derivatives(self, t: ArrayLike) -> np.ndarray:
-        """Return position, velocity, acceleration and jerk, (4, ..., d), at times t (...), s from the beginning."""
+        """Return position, velocity, acceleration and jerk, (4, ..., d), at times t (...), s from the beginning.
+
+        Parameters
+        ----------
+        t : (...) array_like
+            s.
+        """
         x = np.clip(np.asarray(t, dtype=np.float64), 0.0, self.duration)
         return np.stack([self._evaluated(x, k) for k in range(ORDERS)])
 
@@ -183,6 +202,11 @@ class Keyframes:
         """Return the factor (n - 1,) by which each interval has to grow to keep limits; 1 where it does keep them.
 
         Neighbours change with an interval that grows: repeat until all are 1, or stretch all by the greatest.
+
+        Parameters
+        ----------
+        limits : Limits
+            As of `fastest`.
 
         Raises
         ------

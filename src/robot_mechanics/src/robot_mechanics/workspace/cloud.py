@@ -38,11 +38,26 @@ class ReachCloud:
         return np.stack((self.p.min(axis=0), self.p.max(axis=0)))
 
     def select(self, mask: np.ndarray) -> ReachCloud:
-        """Return some of the samples, by a bool mask or indices."""
+        """Return some of the samples, by a bool mask or indices.
+
+        Parameters
+        ----------
+        mask : (m,) array of bool, or array of int
+            Of or into the samples.
+        """
         return ReachCloud(self.name, *(a[mask] for a in (self.q, self.p, self.smallest, self.manipulability)))
 
     def slice(self, axis: str, value: float, thickness: float = 0.02) -> ReachCloud:
         """Return the samples within half a thickness of a plane across x, y or z (m).
+
+        Parameters
+        ----------
+        axis : str
+            "x", "y" or "z" of the base.
+        value : float
+            Where the plane crosses it, m.
+        thickness : float
+            m.
 
         Raises
         ------
@@ -57,6 +72,11 @@ class ReachCloud:
 
     def volume(self, edge: float) -> float:
         """Return the volume (m^3) of the cubes of edge (m) that hold a sample: an estimate that needs many samples.
+
+        Parameters
+        ----------
+        edge : float
+            m.
 
         Raises
         ------
@@ -111,6 +131,15 @@ def measures(
 
     Of a chain with fewer joints than rows only the singular values that it can have count.
 
+    Parameters
+    ----------
+    chain : SerialChain
+        Whose Jacobian it is.
+    q : (m, n) array
+        Joints, rad or m.
+    rows, length
+        As of `reach_cloud`.
+
     Raises
     ------
     InvalidConfigError
@@ -134,6 +163,11 @@ def sampling_limits(chain: SerialChain) -> Tuple[np.ndarray, np.ndarray]:
 
     A revolute joint that can turn more than once around is drawn from -pi to pi if it gets there, else from its lower
     limit on.
+
+    Parameters
+    ----------
+    chain : SerialChain
+        With limits at its prismatic joints.
 
     Raises
     ------
