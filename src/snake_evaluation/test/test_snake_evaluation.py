@@ -307,3 +307,19 @@ def test_a_waypoint_that_is_not_reached_is_a_status_and_the_report_names_its_com
     assert written["command"] == command
     table = (tmp_path / "snake_waypoints.html").read_text()
     assert all(goal in table for goal in GOALS)
+
+
+@pytest.mark.parametrize("joint", [6, 7])
+@pytest.mark.parametrize("gait", ["side_winding", "inclined", "rolling", "turning"])
+def test_a_module_that_loses_its_torque_is_named_and_the_robot_stops_flat(gait, joint):
+    run = SnakeRun(Setup(16, "ax", 0.8, 1))
+    run.run(0.1)
+    assert run.core.engine.request_gait(gait)[0]
+    run.run(4.0)
+    assert run.core.engine.mode == "go", run.output.motion.text
+    kind = "yaw" if joint % 2 else "pitch"
+    run.simulator.set_gains(f"module_{joint + 1:02d}_{kind}", 0, 0, 0, 0, 0, False)
+    assert run.run(12.0, lambda: run.core.engine.mode == "straighten")
+    assert f"module {joint + 1} ({kind}) has no torque" in run.output.motion.text
+    run.run(2.0)
+    assert np.abs(run.output.motion.position).max() < 1e-6

@@ -176,6 +176,33 @@ def test_cmd_vel_drives_until_it_is_silent_and_nonsense_is_told():
     assert "cmd_vel is (nan, 0.0, 0.0); give three finite numbers" in output.notice and output.motion.gait == ""
 
 
+def test_a_gait_that_is_requested_right_after_cmd_vel_goes_on():
+    snake, q = core(), np.zeros(MODULES)
+    for tick in range(600):
+        if 10 < tick < 200:
+            snake.command([0.05, 0.0, 0.02])
+        if tick == 220:  # within the time-out of cmd_vel
+            assert snake.request_gait("inclined")[0]
+        output = snake.step(0.01 * tick, q, UPRIGHT)
+        q = output.motion.position
+    assert (output.motion.gait, output.motion.text) == ("inclined", "gait inclined, direction +1")
+
+
+@pytest.mark.parametrize("is_stopped_first", [True, False])
+def test_no_gait_of_the_start_begins_after_an_emergency_stop(is_stopped_first):
+    ideal = Ideal()
+    ideal.engine.request_at_start("straight")
+    if is_stopped_first:  # the latched topic of a robot that was stopped before this node began
+        ideal.engine.emergency_stop()
+    else:
+        ideal.run(0.1)
+        ideal.engine.emergency_stop()
+    ideal.run(0.5)
+    ideal.engine.rearm()
+    output = ideal.run(3.0)
+    assert (output.mode, output.gait, output.text) == ("go", "", "ready")
+
+
 def test_a_clock_that_goes_back_begins_anew():
     snake = core()
     for tick in range(300):

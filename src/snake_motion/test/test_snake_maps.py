@@ -45,6 +45,10 @@ def test_a_twist_chooses_its_family_and_is_limited_to_what_it_can():
     assert drive.target([0.0, 0.0, 0.0])[0] is None
     _, velocity = drive.target([9.0, 0.0, 0.0])
     assert velocity[0] == pytest.approx(drive.limits[0], rel=0.02)
+    for huge in (1e30, 1e100, 1e160, 1e308):
+        target, velocity = drive.target([huge, 0.0, 0.0])
+        assert target.name == "forward" and velocity[0] == pytest.approx(drive.limits[0], rel=0.02)
+        assert drive.target([0.0, 0.0, -huge])[0].direction == -1
     with pytest.raises(SnakeMotionError, match="no velocity map of the family forward for 8 modules: write one with"):
         VelocityDrive({}, 8).target([0.05, 0.0, 0.0])
 
@@ -153,6 +157,7 @@ def test_a_folder_of_maps_that_does_not_exist_is_named(tmp_path):
     [
         ((math.nan, 0.0, 0.0), (0.1, 0.1, 0.1), "goal is"),
         ((1.0, 0.0), (0.1, 0.1, 0.1), "goal is"),
+        ((1e300, 0.0, 0.0), (0.1, 0.1, 0.1), "goal is .* within 10000 m"),
         ((1.0, 0.0, 0.0), (0.1, 0.0, 0.1), "scripts/snake identify"),
         ((1.0, 0.0, 0.0), (0.1, 0.1), "scripts/snake identify"),
     ],

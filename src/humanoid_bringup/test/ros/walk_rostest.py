@@ -145,6 +145,10 @@ class WalkTest(unittest.TestCase):
         goal.header.frame_id = "odom"
         goal.pose.position.x = math.inf
         self.goal.publish(goal)
+        self.logged("goal [inf")
+        goal.pose.position.x = 1e15
+        self.goal.publish(goal)
+        self.logged("goal [1000000000000000.0")
         self.wait(lambda: len(self.truth) > count + 100, "a second of standing")
         self.assertEqual(self.modes[-1].name, "stand")
         self.assertAlmostEqual(self.place.x, before.x, delta=0.005)

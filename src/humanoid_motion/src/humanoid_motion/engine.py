@@ -22,6 +22,8 @@ from humanoid_motion.stepping import Stepping
 from humanoid_motion.whole_body import WholeBody
 from shellbot_common import TICK, RobotProfile
 
+_FARTHEST = 1e4  # m (and rad): what is farther is a mistake
+
 
 class WalkingEngine:
     """Walks.
@@ -104,7 +106,7 @@ class WalkingEngine:
         Raises
         ------
         WalkError
-            If a number is not finite or a speed is not positive; the robot goes on with what it did.
+            If a number is not finite or beyond 10,000, or a speed is not positive; the robot goes on with what it did.
         """
         goal = np.array([x, y, self._planner.centre[2] + wrapped(yaw - self._planner.centre[2])])
         self._set_goal(goal, most)
@@ -118,10 +120,10 @@ class WalkingEngine:
 
     def _set_goal(self, goal: np.ndarray, most: Sequence[float]) -> None:
         speeds = np.asarray(most, dtype=float)
-        if not (np.isfinite(goal).all() and np.isfinite(speeds).all() and np.all(speeds > 0.0)):
+        if not (np.abs(goal) <= _FARTHEST).all() or not (np.isfinite(speeds).all() and np.all(speeds > 0.0)):
             raise WalkError(
-                f"goal {goal.tolist()} (m, m, rad) with speeds up to {speeds.tolist()}: give finite numbers, and speeds"
-                " above 0"
+                f"goal {goal.tolist()} (m, m, rad) with speeds up to {speeds.tolist()}: give finite numbers up to"
+                f" {_FARTHEST:g}, and speeds above 0"
             )
         self._stepping.go(goal, self._planner.limited(speeds))
 

@@ -5,10 +5,14 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
 import subprocess
 import sys
 import unittest
+import xmlrpc.client
 
+import rosgraph
 import rospy
 import rostest
 import tf2_ros
@@ -104,7 +108,19 @@ class SnakeTest(LatestTopics, unittest.TestCase):
         self.wait(lambda: self.latest["mode"].name == "go", "armed again")
         self.wait(lambda: max(map(abs, self.latest["joint_states"].position)) < 0.1, "straight again")
 
-    def test_5_a_gait_is_compared_with_the_one_in_a_process(self):
+    def test_5_after_a_crash_it_lies_still_until_it_is_commanded(self):
+        self.gait.publish("inclined")
+        self.wait(lambda: self.step() == "inclined +1", "a gait")
+        uri = rosgraph.Master("/test").lookupNode("/snake_motion")
+        os.kill(xmlrpc.client.ServerProxy(uri).getPid("/test")[2], signal.SIGKILL)
+        self.wait(lambda: self.latest["mode"].text == "ready" and self.step() == "", "born again")
+        stamp = self.latest["joint_targets"].header.stamp
+        self.wait(lambda: self.latest["joint_targets"].header.stamp > stamp + rospy.Duration(3.0), "three seconds")
+        self.assertEqual((self.step(), self.latest["mode"].text), ("", "ready"))
+        self.assertLess(max(map(abs, self.latest["joint_targets"].position)), 1e-6)
+        self.wait(lambda: self.gait.get_num_connections(), "the node")
+
+    def test_6_a_gait_is_compared_with_the_one_in_a_process(self):
         """By the command of docs/validation.md; afterwards the robot lies still."""
         command = [sys.executable, "-m", "snake_evaluation.running_node", "--gait", "straight"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)

@@ -133,7 +133,8 @@ class SnakeRun:
         """Advance by 10 ms."""
         simulator = self.simulator  # read in parts: a whole state costs as much as the physics
         before = self.output.motion.position if self.output else None
-        self.output = self.core.step(simulator.time, self._measured(), simulator.imu_orientation)
+        attitude, effort = simulator.imu_orientation, simulator.joint_effort
+        self.output = self.core.step(simulator.time, self._measured(), attitude, effort)
         assert self.output is not None  # time goes forward
         position = self.output.motion.position
         if before is not None:

@@ -24,6 +24,8 @@ class EngineConfig(Settings, error=SnakeMotionError):
     righting_attempts: int = number(0, 20, default=4)
     lost_error_deg: float = number(5.0, 180.0, "deg", default=45.0)
     lost_time: float = number(0.05, 60.0, "s", default=1.0)
+    limp_error_deg: float = number(0.5, 180.0, "deg", default=2.0)
+    limp_effort: float = number(0.0, 0.5, default=0.02)
     acceleration: float = number(1.0, 1e5, "rad/s^2", default=100.0)
 
 

@@ -66,6 +66,14 @@ class SnakeCore:
         self._waypoint = Waypoint.NONE
         self._moving: Optional[Target] = None
 
+    def request_gait(self, text: str) -> Tuple[bool, str]:
+        """Request a gait in the place of cmd_vel and waypoint; see `SnakeEngine.request_gait`."""
+        accepted, reason = self.engine.request_gait(text)
+        if accepted:
+            self.cancel()
+            self._twist_time, self._is_driving = -np.inf, False  # a cmd_vel of just now would end it
+        return accepted, reason
+
     def command(self, twist: Sequence[float]) -> None:
         """Take a twist: forward, left (m/s), turning (rad/s); it holds until the time-out, and ends a waypoint."""
         self.cancel()
@@ -102,7 +110,9 @@ class SnakeCore:
             self._follower, self._waypoint = None, Waypoint.CANCELLED
             self._twist_time = -np.inf
 
-    def step(self, t: float, q: np.ndarray, orientation: Optional[np.ndarray]) -> Optional[CoreOutput]:
+    def step(
+        self, t: float, q: np.ndarray, orientation: Optional[np.ndarray], effort: Optional[np.ndarray] = None
+    ) -> Optional[CoreOutput]:
         """Advance to a time; None for a late tick, or one whose time is not finite.
 
         Parameters
@@ -113,6 +123,8 @@ class SnakeCore:
             Measured joints, rad; of a wrong number or not finite, the robot holds.
         orientation : (4,) array or None
             Quaternion x, y, z, w of the head; None if it is not known. One that is no rotation counts as not known.
+        effort : (n,) array or None
+            Of the joints, N m; None if it is not known. Joints without are found by it.
         """
         if not math.isfinite(t):
             return None  # it would make a NaN of the phase, and of all that follows
@@ -136,7 +148,7 @@ class SnakeCore:
             state = self._odometry.step(t, q, orientation, self._slip())
         cancelled = self._approach(t, state)
         notice = self._follow(t) or cancelled
-        motion = self.engine.step(t, Feedback(q, state.roll if state else None))
+        motion = self.engine.step(t, Feedback(q, state.roll if state else None, effort))
         return CoreOutput(motion, state, notice, self._waypoint)
 
     def _approach(self, t: float, state: Optional[SnakeState]) -> str:

@@ -16,6 +16,7 @@ from snake_motion.velocity_map import VelocityMap
 SIDEWAYS_BY = {"side_winding": "sideways", "rolling": "roll_sideways"}
 """What moves the robot sideways, and the family of it."""
 
+_FAR = 4.0  # times the limits, or m/s and rad/s where those are less: what is beyond asks for nothing else
 _STILL = (0.002, 0.002, math.radians(0.5))  # m/s, m/s, rad/s: less than this is no motion
 
 
@@ -50,6 +51,7 @@ class VelocityDrive:
             raise SnakeMotionError(f"sideways_by is {sideways_by!r}; choose from {', '.join(SIDEWAYS_BY)}")
         self.families = ("forward", SIDEWAYS_BY[sideways_by], "rotation")  #: By axis
         self.maps, self._modules, self._period = dict(maps), modules, PERIOD * time_scale
+        self._most = np.maximum(_FAR * self.limits, _FAR)
         self._cache: Dict[Tuple[float, ...], Tuple[Optional[Target], np.ndarray]] = {}
 
     @property
@@ -81,6 +83,8 @@ class VelocityDrive:
         values = tuple(float(value) for value in twist)
         if len(values) != 3 or not all(map(math.isfinite, values)):
             raise SnakeMotionError(f"cmd_vel is {values}; give three finite numbers")
+        excess = max(1.0, float(np.max(np.abs(values) / self._most)))
+        values = tuple(value / excess for value in values)  # the search for inputs knows no 1e308
         if values not in self._cache:
             if len(self._cache) > 200:
                 self._cache.clear()

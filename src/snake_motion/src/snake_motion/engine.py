@@ -15,6 +15,7 @@ from snake_motion.errors import SnakeMotionError
 from snake_motion.gait_shape import GaitShape, blends_directly
 from snake_motion.gait_table import RIGHTING, GaitTable, split_request
 from snake_motion.layers import Layers
+from snake_motion.torque_watch import TorqueWatch
 from snake_motion.waves import Wave
 
 MODES = ("relax", "straighten", "go")
@@ -42,6 +43,7 @@ class Feedback:
 
     q: np.ndarray  #: (n,) Joint angles, rad
     roll: Optional[float] = None  #: Of the body about its axis, rad; None: not known
+    effort: Optional[np.ndarray] = None  #: (n,) Of the joints, N m; None: not known
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class SnakeEngine:
     def __init__(self, gaits: GaitTable, config: Optional[EngineConfig] = None, start_mode: str = "go") -> None:
         self.gaits, self.config = gaits, config or EngineConfig()
         self._check_mode(start_mode)
-        self._layers = Layers(gaits.modules)
+        self._layers, self._watch = Layers(gaits.modules), TorqueWatch(gaits.modules, self.config)
         self._start_mode = start_mode
         self._mode = "waiting"
         self._first = ""  # gait to begin with, once
@@ -90,7 +92,7 @@ class SnakeEngine:
         self._straight_since: Optional[float] = None
         self._attempts = 0
         self._position = np.zeros(self.gaits.modules)
-        self._error_since = np.full(self.gaits.modules, np.inf)
+        self._watch.clear()
         self._face = 0.0  # rad, roll of the body when the present gait began
         self._mode = "stopped" if self._mode == "stopped" else "waiting"
         self._text = "waiting for joint_states"
@@ -152,7 +154,8 @@ class SnakeEngine:
         return True, self._text
 
     def emergency_stop(self) -> None:
-        """Hold the present command until `rearm`."""
+        """Hold the present command until `rearm`, which begins no gait, not even that of the start."""
+        self._first = ""
         self._enter("stopped", "emergency stop; rearm to go on")
 
     def rearm(self) -> None:
@@ -220,7 +223,9 @@ class SnakeEngine:
         if 0.0 < elapsed <= GAP:
             self._period = self._active.shape.period if self._active else self._period
             self._theta += 2.0 * math.pi * elapsed / self._period
-        self._watch_torque(t, q)
+            lost = self._watch.step(elapsed, self._position, q, feedback.effort)
+            if lost and self._mode == "go":
+                self._enter("straighten", lost)
         self._change(t, feedback.roll)
         self._position = self._layers.angles(t, self._theta)
         return self._output()
@@ -297,21 +302,3 @@ class SnakeEngine:
         self._face = round(tilt / _QUARTER) * _QUARTER
         self._active, self._attempts = self._target, 0
         self._layers.add(t, 0.5 * self.config.fade, self._target.shape, self._target.direction, self._face)
-
-    def _watch_torque(self, t: float, q: np.ndarray) -> None:
-        """Stop flat when a joint does not follow its command."""
-        far = np.abs(self._position - q) > math.radians(self.config.lost_error_deg)
-        if not far.any():
-            self._error_since.fill(np.inf)
-            return
-        self._error_since = np.where(far, np.minimum(self._error_since, t), np.inf)
-        is_lost = t - self._error_since > self.config.lost_time
-        if is_lost.any() and self._mode == "go":
-            lost = np.flatnonzero(is_lost)
-            kind = "yaw" if lost[0] % 2 else "pitch"
-            error = math.degrees(abs(self._position[lost[0]] - q[lost[0]]))
-            self._enter(
-                "straighten",
-                f"module {lost[0] + 1} ({kind}) is {error:.0f} deg from its command for {self.config.lost_time:g} s: "
-                f"no torque, or blocked; stopping flat. Free or replace it, then request the mode go",
-            )

@@ -107,7 +107,7 @@ class GaitTable:
         if name in self.refusals:
             raise SnakeMotionError(self.refusals[name])
         if name not in self.shapes:
-            raise SnakeMotionError(f"gait {name!r} does not exist; choose from {', '.join(self.shapes)}")
+            raise SnakeMotionError(f"gait {name[:60]!r} does not exist; choose from {', '.join(self.shapes)}")
         return self.shapes[name]
 
 

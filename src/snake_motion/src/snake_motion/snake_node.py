@@ -79,11 +79,13 @@ class SnakeNode:
         stamp, t = message.header.stamp, message.header.stamp.to_sec()
         try:
             q = self._order.pick(message.name, message.position, allow_extra=True)
+            is_felt = bool(message.effort) and all(map(math.isfinite, message.effort))
+            effort = self._order.pick(message.name, message.effort, True, "effort") if is_felt else None
         except TargetsError as error:
             self._log(Notice("joints", Level.ERROR, f"joint_states ignored: {error}"))
             return
         with self._lock:
-            output = self._core.step(t, q, self._attitude.at(t))
+            output = self._core.step(t, q, self._attitude.at(t), effort)
             if output is None:
                 return
             self._targets.publish(conversions.targets_message(self._profile.joint_names, output.motion.position, stamp))
@@ -116,9 +118,7 @@ class SnakeNode:
         if not self._operator.accepts(message):
             return
         with self._lock:
-            accepted, reason = self._core.engine.request_gait(message.data)
-            if accepted:
-                self._core.cancel()
+            accepted, reason = self._core.request_gait(message.data)
         if not accepted:
             rospy.logwarn("snake_motion: %s", reason)
 
@@ -173,8 +173,10 @@ def main() -> None:
         slips = load_slips(slips_file(geometry.modules))
         drive = VelocityDrive(maps, geometry.modules, scale, str(rospy.get_param("~sideways_by", "side_winding")))
         engine = SnakeEngine(gaits, config, str(rospy.get_param("~start_mode", "go")))
-        if rospy.get_param("~gait", ""):
-            engine.request_at_start(str(rospy.get_param("~gait")))
+        first = str(rospy.get_param("~gait", ""))
+        if first:
+            engine.request_at_start(first)
+            rospy.delete_param("~gait")  # of the launch: after a crash the robot lies still until it is commanded
     except (SettingsError, ConfigurationError) as error:
         rospy.logfatal("snake_motion: %s", error)
         sys.exit(1)

@@ -16,6 +16,7 @@ from snake_motion.families import PERIOD
 
 Pose = Tuple[float, float, float]  # x, y (m), yaw (rad)
 
+_FARTHEST = 1e4  # m: what is farther is a mistake
 _COAST = (0.22, 0.2, 0.39)  # s at the speed of the stroke, by axis, which fading out adds
 _SHORTEST = 1.5  # s, of a stroke: what is near is gone to slowly
 _TURN_FIRST = 0.35  # rad
@@ -51,15 +52,17 @@ class WaypointFollower:
     Raises
     ------
     SnakeMotionError
-        If the goal is not finite, or the robot cannot move along every axis.
+        If the goal is not finite or beyond 10 km, or the robot cannot move along every axis.
     """
 
     def __init__(self, goal: Pose, limits: np.ndarray, tolerance: Optional[Tolerance] = None) -> None:
         self._goal, self._limits, self._tolerance = goal, np.asarray(limits), tolerance or Tolerance()
         self._stroke: Optional[np.ndarray] = None  # twist of the present one
         self._headings: Deque[float] = deque(maxlen=_CYCLE)  # errors, rad
-        if len(goal) != 3 or not all(map(math.isfinite, goal)):
-            raise SnakeMotionError(f"goal is {tuple(goal)}; give x, y (m) and yaw (rad), all finite")
+        if len(goal) != 3 or not all(map(math.isfinite, goal)) or math.hypot(*goal[:2]) > _FARTHEST:
+            raise SnakeMotionError(
+                f"goal is {tuple(goal)}; give x, y (m) and yaw (rad), all finite and within {_FARTHEST:g} m"
+            )
         if self._limits.shape != (3,) or not np.all(self._limits > 0.0):
             raise SnakeMotionError(
                 f"greatest velocities are {self._limits.tolist()}; a waypoint needs maps of all families: "
