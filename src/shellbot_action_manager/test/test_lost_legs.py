@@ -74,6 +74,25 @@ def test_two_lost_legs_stand(robot):
     assert robot.output.mode.text == "lower_1 and lower_2 are lost; standing, four legs do not walk"
 
 
+def test_a_body_pose_on_four_legs_leaves_their_servos_torque_and_does_not_undo_the_lean(robot):
+    """At the whole pose lower_2_femur would need 85 % of its torque."""
+    core = robot.core
+    statics, engine, commanded = core.geometry.statics, core.engine, np.array([-0.035, 0.05, 0.01, -0.17, 0.04, 0.31])
+    robot.run(3.0, lost_legs=(1, 3))
+    lean = engine.pose
+    robot.run(2.0, body_pose=commanded)
+    posed = engine.pose - lean
+    assert posed == pytest.approx(commanded * (posed[0] / commanded[0])) and 0.5 < posed[0] / commanded[0] < 1.0
+    assert (
+        robot.output.mode.text
+        == "body pose limited to 80 %: lower_2_femur would need 81% of its torque, allowed are 80%"
+    )
+    effort = np.abs(statics.holding_torque(robot.q, engine.pose[3:], ~engine.lost_legs.idle)) / statics.effort_limits
+    assert 0.77 < effort.max() < core.config.action.effort
+    robot.run(2.0, lost_legs=(1, 2, 3, 4))
+    assert "torque" not in robot.output.mode.text, "how two legs carry the robot is not known"
+
+
 def test_what_needs_six_legs_is_refused_and_sitting_is_not(robot):
     run(robot, 3.0, [0.0, 0.0, 0.0], (3,))
     for refusal in (robot.core.perform("bow", {}), robot.core.request_mode("shell")):

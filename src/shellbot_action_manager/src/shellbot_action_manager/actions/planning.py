@@ -16,6 +16,7 @@ from shellbot_action_manager.actions.posture_check import PostureCheck
 from shellbot_action_manager.actions.postures import Postures, joined, leg_axes
 from shellbot_action_manager.actions.steps import COORDINATES, LONGEST_S, Motion, Place, Step
 from shellbot_action_manager.body.geometry import LEG_COUNT
+from shellbot_action_manager.body.holding import Holding
 from shellbot_action_manager.errors import ActionError
 from shellbot_common import TICK
 
@@ -37,11 +38,13 @@ class Planner:
         Sections `action`, `body` and `upper`.
     geometry : RobotGeometry
         The robot.
+    holding : Holding, optional
+        Judges the torques; by default those of the robot alone.
     """
 
-    def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
+    def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry, holding: Optional[Holding] = None) -> None:
         self._geometry = geometry
-        self.check = PostureCheck(config, geometry)
+        self.check = PostureCheck(config, geometry, holding or Holding(geometry, config.action.effort))
         action = config.action
         self._limits = {
             "body": Limits(tuple(config.body.rate), tuple(config.body.acceleration)),

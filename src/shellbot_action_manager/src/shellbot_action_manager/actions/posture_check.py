@@ -15,6 +15,7 @@ from shellbot_common import Settings, number
 
 if TYPE_CHECKING:
     from shellbot_action_manager.body.geometry import RobotGeometry
+    from shellbot_action_manager.body.holding import Holding
     from shellbot_action_manager.config import ActionManagerConfig
 
 _DRAGGED = 1e-3  # m that a standing foot may be moved
@@ -29,7 +30,8 @@ class ActionConfig(Settings, error=ConfigError):
     foot_acceleration: float = number(0.05, 50.0, "m/s^2")
     upper_acceleration: float = number(0.1, 100.0, "rad/s^2")
     stability: float = number(0.0, 0.2, "m")  #: Least distance of the body's centre from the edge of the standing feet
-    effort: float = number(0.1, 1.0)  #: Greatest torque that a still posture may take, as a fraction of the servo's
+    #: Greatest torque that a still posture, or a commanded body pose, may take, as a fraction of the servo's
+    effort: float = number(0.1, 1.0)
 
 
 class PostureCheck:
@@ -41,10 +43,12 @@ class PostureCheck:
         Section `action`, and how far joints stay from their limits.
     geometry : RobotGeometry
         The robot.
+    holding : Holding
+        Judges the torques.
     """
 
-    def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
-        self._config, self._geometry = config, geometry
+    def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry, holding: Holding) -> None:
+        self._config, self._geometry, self._holding = config, geometry, holding
 
     def joints(self, postures: Postures, footholds: np.ndarray, height: float) -> np.ndarray:
         """Return the joints of the legs (6, m, 3), rad; arguments as those of `refusal`."""
@@ -96,7 +100,7 @@ class PostureCheck:
         return min(found, default=None) or self._body_refusal(postures, q)
 
     def _body_refusal(self, postures: Postures, q: np.ndarray) -> Optional[Tuple[int, str]]:
-        geometry, most = self._geometry, self._config.action.effort
+        geometry = self._geometry
         fans = np.zeros((len(postures.pose), LEG_COUNT, 1))
         lower = np.concatenate((fans, np.swapaxes(q, 0, 1)), axis=2)
         everything = np.hstack([part.reshape(len(part), -1) for part in (lower, postures.upper)])
@@ -105,12 +109,9 @@ class PostureCheck:
             overlap, text = geometry.overlap(everything[i])
             if overlap > 0.0:
                 return i, f"{text}; move less, or one after the other"
-            torque = geometry.statics.holding_torque(everything[i], postures.pose[i, 3:], stands[i])
-            effort = np.abs(torque) / geometry.statics.effort_limits
-            joint = int(effort.argmax())
-            if effort[joint] > most:
-                text = f"{geometry.joint_names[joint]} would need {effort[joint]:.0%} of its torque, allowed are"
-                return i, f"{text} {most:.0%}; lift fewer feet or keep them and the body nearer"
+            text = self._holding.obstacle(everything[i], postures.pose[i, 3:], stands[i])
+            if text:
+                return i, f"{text}; lift fewer feet or keep them and the body nearer"
         return None
 
     def _upper_refusals(self, postures: Postures) -> List[Tuple[int, str]]:

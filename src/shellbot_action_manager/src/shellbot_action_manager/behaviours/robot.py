@@ -12,6 +12,7 @@ from shellbot_action_manager.actions.performer import Performer
 from shellbot_action_manager.actions.planning import Planner
 from shellbot_action_manager.behaviours.ball_drive import BallDrive
 from shellbot_action_manager.behaviours.transformation import Transformation
+from shellbot_action_manager.body.holding import Holding
 from shellbot_action_manager.gait.walk_engine import WalkEngine
 from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 from shellbot_action_manager.modes.announcer import Announcer
@@ -34,6 +35,8 @@ class Robot:
         The robot.
     announcer : Announcer
         Takes sentences for the operator, by source.
+    holding : Holding
+        Which postures leave the servos enough of their torque.
     engine : WalkEngine
         Gait, twist, body pose and footholds: one for all, so that walking and stopping are one motion.
     settling : Moves or None
@@ -51,9 +54,10 @@ class Robot:
     def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry, announcer: Announcer) -> None:
         self.config, self.announcer = config, announcer
         self.geometry = replace(geometry, legs=replace(geometry.legs, shank_min=config.shank_min))
-        self.engine = WalkEngine(config, self.geometry.legs)
+        self.holding = Holding(self.geometry, config.action.effort)
+        self.engine = WalkEngine(config, self.geometry.legs, self.holding)
         self.settling: Optional[Moves] = None
-        self.planner = Planner(config, self.geometry)
+        self.planner = Planner(config, self.geometry, self.holding)
         self.performer = Performer(self.planner)
         self.transformation = None if geometry.upper is None else Transformation(config.transform, self.geometry)
         self.ball_drive: Optional[BallDrive] = None

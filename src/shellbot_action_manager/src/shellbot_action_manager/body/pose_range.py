@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Which body poses the legs allow: range of each coordinate, and a commanded pose shortened to what can be reached."""
+"""Which body poses the legs allow: range of each coordinate, and a commanded pose shortened to it."""
 
 from __future__ import annotations
 
-from typing import Tuple
+from typing import Callable, Optional, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.body.body_pose import feet_in_base
+from shellbot_action_manager.body.body_pose import REST_POSE, feet_in_base
+from shellbot_action_manager.body.holding import Holding
 from shellbot_action_manager.body.legs import LegGeometry
 from shellbot_action_manager.config import ActionManagerConfig
 from shellbot_action_manager.gait.gait_table import Gait
@@ -64,8 +65,10 @@ def clamp_pose(
     gait: Gait,
     walking: bool,
     idle: np.ndarray = NO_LEG,
+    home: np.ndarray = REST_POSE,
+    holding: Optional[Holding] = None,
 ) -> Tuple[np.ndarray, str]:
-    """Return the pose shortened to the box and to the legs' reach, its direction kept, and a sentence if it was.
+    """Return the pose shortened to the box, the legs' reach and the servos' torque, and a sentence if it was.
 
     Parameters
     ----------
@@ -73,6 +76,10 @@ def clamp_pose(
         Body pose relative to rest, m and rad.
     idle : (6,) bool array
         Legs whose feet do not count.
+    home : (6,) array
+        Pose without a command, towards which it is shortened: the lean of a robot without a leg.
+    holding : Holding, optional
+        Judges the torques of the robot that stands still on its other feet; None: they do not count.
     """
     if not np.isfinite(commanded).all():
         return np.zeros(6), "body_pose is not a number; going to the rest pose, send finite values"
@@ -82,46 +89,60 @@ def clamp_pose(
     if (pose != commanded).any():
         axis = int(np.argmax(np.abs(pose - commanded)))
         text = f"body pose limited: {_NAMES[axis]} {commanded[axis]:.3f} is outside {low[axis]:.3f} to {high[axis]:.3f}"
-    reason = obstacle(pose, config, legs, gait, walking, idle)
-    if not reason:
-        return pose, text
-    fraction, reason = _largest_fraction(pose, config, legs, gait, walking, idle)
-    return (
-        fraction * pose,
-        f"body pose limited to {10 * int(10.0 * fraction)} %{' while walking' if walking else ''}: {reason}",
-    )
+    total = 1.0
+
+    def in_the_way(part: np.ndarray) -> str:
+        return obstacle(part, config, legs, gait, walking, idle)
+
+    def too_heavy(part: np.ndarray) -> str:
+        assert holding is not None
+        feet = np.zeros((6, 1, 3))
+        feet[:, 0, :2] = neutral_feet(gait.stance_radius if walking else gait.rest_radius)
+        q = legs.solve(feet_in_base(feet, part, gait.stance_height))[:, 0]
+        return holding.pose_obstacle(q, part[3:], idle)
+
+    home = np.clip(home, low, high)
+    if home.any() and in_the_way(home):
+        home = REST_POSE
+    # what is within reach at some fraction is so at every smaller one: torques are looked at there only
+    for hindrance in (in_the_way,) if holding is None or (pose == home).all() else (in_the_way, too_heavy):
+        fraction, reason = _largest_fraction(pose, hindrance, home)
+        if reason:
+            pose, total = home + fraction * (pose - home), total * fraction
+            while_walking = " while walking" if walking else ""
+            text = f"body pose limited to {10 * int(10.0 * total)} %{while_walking}: {reason}"
+    return pose, text
 
 
 def pose_ranges(
     config: ActionManagerConfig, legs: LegGeometry, gait: Gait, walking: bool
 ) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return lowest shift, highest shift (m) and greatest tilt (rad), (3,) each, of one coordinate alone."""
+
+    def in_the_way(part: np.ndarray) -> str:
+        return obstacle(part, config, legs, gait, walking)
+
     low, high = box(config)
     reach = np.zeros((2, 6))
     for side, bound in enumerate((low, high)):
         for axis in range(6):
             pose = np.zeros(6)
             pose[axis] = bound[axis]
-            reach[side, axis] = bound[axis] * _largest_fraction(pose, config, legs, gait, walking)[0]
+            reach[side, axis] = bound[axis] * _largest_fraction(pose, in_the_way)[0]
     return reach[0, :3], reach[1, :3], np.minimum(-reach[0, 3:], reach[1, 3:])
 
 
 def _largest_fraction(
-    pose: np.ndarray,
-    config: ActionManagerConfig,
-    legs: LegGeometry,
-    gait: Gait,
-    walking: bool,
-    idle: np.ndarray = NO_LEG,
+    pose: np.ndarray, hindrance: Callable[[np.ndarray], str], home: np.ndarray = REST_POSE
 ) -> Tuple[float, str]:
-    """Return how much of a pose is possible, 0..1, and what forbids just a little more."""
-    reason = obstacle(pose, config, legs, gait, walking, idle)
+    """Return how much of the way from `home` to a pose is possible, 0..1, and what forbids just a little more."""
+    reason = hindrance(pose)
     if not reason:
         return 1.0, ""
     good, bad = 0.0, 1.0
     for _ in range(_BISECTIONS):
         middle = 0.5 * (good + bad)
-        found = obstacle(middle * pose, config, legs, gait, walking, idle)
+        found = hindrance(home + middle * (pose - home))
         if found:
             bad, reason = middle, found
         else:

@@ -9,6 +9,7 @@ from typing import List, Mapping, Optional, Tuple
 import numpy as np
 
 from shellbot_action_manager.body.body_pose import REST_POSE, approach, feet_in_base, feet_in_walk
+from shellbot_action_manager.body.holding import Holding
 from shellbot_action_manager.body.legs import LegGeometry, LowerCommand
 from shellbot_action_manager.body.pose_range import clamp_pose, pose_ranges
 from shellbot_action_manager.config import ActionManagerConfig
@@ -53,10 +54,12 @@ class WalkEngine:
         Limits, gains and gaits.
     legs : LegGeometry
         The lower legs.
+    holding : Holding, optional
+        Limits body poses by the torques that they take; by default nothing does.
     """
 
-    def __init__(self, config: ActionManagerConfig, legs: LegGeometry) -> None:
-        self._config, self._legs = config, legs
+    def __init__(self, config: ActionManagerConfig, legs: LegGeometry, holding: Optional[Holding] = None) -> None:
+        self._config, self._legs, self._holding = config, legs, holding
         self.gaits: Mapping[str, Gait] = config.gaits  #: May be replaced at any time; the next `set_gait` looks there
         self._heading = HeadingHold(config.heading)
         self.lost_legs = LostLegs(config.limp)
@@ -173,7 +176,7 @@ class WalkEngine:
         twist : (3,) array
             m/s, m/s, rad/s; scaled to the limits with its direction kept.
         pose : (6,) array
-            Body pose relative to rest, clamped to what the legs can reach.
+            Body pose relative to rest, clamped to what the legs can reach and hold.
         yaw : float or None
             Measured heading, rad.
         home_radius : float, optional
@@ -350,8 +353,10 @@ class WalkEngine:
 
     def _follow_pose(self, dt: float, pose: np.ndarray, walking: bool) -> None:
         if self._requested is None or (pose != self._requested[0]).any() or walking != self._requested[1]:
-            self._requested, idle = (np.array(pose), walking), self.lost_legs.idle
-            self._goal_pose, self.text = clamp_pose(pose, self._config, self._legs, self.gait, walking, idle)
+            self._requested, lost = (np.array(pose), walking), self.lost_legs
+            self._goal_pose, self.text = clamp_pose(
+                pose, self._config, self._legs, self.gait, walking, lost.idle, lost.lean, self._holding
+            )
         if (self.pose == self._goal_pose).all() and not self._pose_rate.any():
             return
         new_pose, rate = approach(self.pose, self._pose_rate, self._goal_pose, self._config.body, dt)

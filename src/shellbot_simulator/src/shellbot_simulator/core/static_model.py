@@ -47,6 +47,7 @@ class StaticModel:
         self._q_index, self._v_index = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
         self._contacts = [model.body(name).id for name in profile.contacts]
         self._link = link_bodies(model)
+        self._weight = float(model.body_mass.sum() * -model.opt.gravity[2])  # N
         #: Greatest torque of each joint, (n,), N m
         self.effort_limits = np.array(model.actuator_forcerange[:, 1])
         # A coupled joint carries its share of the load, whichever of them it acts on
@@ -101,11 +102,11 @@ class StaticModel:
             mujoco.mj_rne(model, data, 0, torque)
             bodies = [body for body, carries in zip(self._contacts, stands) if carries]
             places, centre = data.xpos[bodies], data.subtree_com[0]
-            balance = np.column_stack((np.ones(len(bodies)), places[:, :2] - centre[:2])).T
-            weight = float(model.body_mass.sum() * -model.opt.gravity[2])
-            loads = balance.T @ np.linalg.solve(balance @ balance.T, [weight, 0.0, 0.0])
-            for body, place, load in zip(bodies, places, loads):
-                mujoco.mj_applyFT(model, data, np.array([0.0, 0.0, -load]), _NONE, place, body, torque)
+            balance, down = np.ones((3, len(bodies))), np.zeros((len(bodies), 3))
+            balance[1:] = (places - centre)[:, :2].T
+            down[:, 2] = -balance.T @ np.linalg.solve(balance @ balance.T, (self._weight, 0.0, 0.0))
+            for body, place, load in zip(bodies, places, down):
+                mujoco.mj_applyFT(model, data, load, _NONE, place, body, torque)
         return np.asarray(self._shared @ torque[self._v_index])
 
     def _put(self, q: np.ndarray, roll: float = 0.0, pitch: float = 0.0, yaw: float = 0.0) -> None:
