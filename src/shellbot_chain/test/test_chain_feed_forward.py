@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -91,10 +93,16 @@ def test_it_survives_closing_and_opening():
     assert error_deg(chain) < 0.3, "what feet that slid against each other leave"
 
 
-def test_payload_is_weighed_by_the_legs():
+def test_payload_is_weighed_by_the_legs_and_counts_in_what_they_can_hold():
     chassis = load_variables().mass.chassis
-    for extra in (0.5, 2.0):
+    for extra in (0.5, 2.0, 9.0):
         chain = Chain(seed=6, feed_forward=1.0, design={"mass.chassis_kg": chassis + extra}, record=False)
         chain.stand_up()
         chain.run(1.0)
         assert chain.manager.payload.latest.mass == pytest.approx(extra, rel=0.05)
+        accepted, reason = chain.manager.perform("dance", {})
+        assert accepted == (extra < 9.0), reason
+    assert "dance, step 1 (sway): with 9.0 kg on top lower_" in reason and "allowed are 80%" in reason
+    chain.commands = replace(chain.commands, body_pose=np.array([0.05, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    chain.run(0.1)
+    assert chain.output.mode.text.startswith("body pose limited to 60 %: with 9.0 kg on top lower_")

@@ -60,6 +60,20 @@ def test_holding_torques_are_those_of_the_simulated_robot(lifted):
         assert torque[leg] == pytest.approx(state.effort[leg], abs=0.004)
 
 
+def test_a_payload_counts_as_a_heavier_trunk_does():
+    """Off the centre and on a slope: a URDF with the mass fixed to the base."""
+    trunk = '<link name="load"><inertial><origin xyz="0.05 -0.03 0.09"/><mass value="2.0"/>'
+    trunk += '<inertia ixx="1e-3" iyy="1e-3" izz="1e-3" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    trunk += '<joint name="load" type="fixed"><parent link="base_link"/><child link="load"/></joint></robot>'
+    loaded = StaticModel(
+        description.expand("simulation").replace("</robot>", trunk), description.robot_profile("simulation")
+    )
+    rpy, stands = np.array([0.1, -0.2, 0.3]), np.array([True, True, False, True, True, True])
+    expected = loaded.holding_torque(STAND, rpy, stands)
+    assert STATICS.holding_torque(STAND, rpy, stands, 2.0, np.array([0.05, -0.03, 0.09])) == pytest.approx(expected)
+    assert np.abs(expected - STATICS.holding_torque(STAND, rpy, stands)).max() > 0.1, "N m"
+
+
 def test_gravity_turns_with_the_base_and_coupled_fans_share_their_load():
     upright = STATICS.holding_torque(STAND, np.zeros(3), np.ones(6, dtype=bool))
     assert upright[0:24:4] == pytest.approx(0.0, abs=1e-9)  # vertical axes carry nothing

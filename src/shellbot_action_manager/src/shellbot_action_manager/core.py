@@ -443,6 +443,7 @@ class ActionManagerCore:
         if motion is not None and state is not None:
             contacts = self._contact_models[self._contact_model].step(dt, state, motion)
             self.payload.step(dt, motion, state, self._effort)
+            self._robot.holding.payload = self.payload.latest
             efforts = self._feed_forward.step(dt, motion, state, contacts)
             references = self._builder.build(t, dt, motion.limbs, efforts)
         self._announcer.say("machine", self._machine.text)

@@ -80,6 +80,8 @@ class RobotGeometry:
         Shapes and masses of its parts: what touches, and what torque holds a posture.
     body : Body
         Its equations of motion, on what it may stand on.
+    top : float
+        Height of the top of the trunk over base_link, m.
     up_upper, closed_upper : (6, 2) array
         shoulder, shell of the walking robot and of the closed ball, rad; empty (0, 2) for `walker`.
     """
@@ -92,6 +94,7 @@ class RobotGeometry:
     gores: Optional[Gores]
     statics: StaticModel
     body: Body
+    top: float
     sit_lower: np.ndarray
     stand_lower: np.ndarray
     closed_lower: np.ndarray
@@ -140,6 +143,7 @@ def load_geometry(variant: str = "simulation") -> RobotGeometry:
         gores=Gores.from_description(variant, variables.gore.outer_radius) if has_upper else None,
         statics=statics,
         body=_body(has_upper, variables, statics.effort_limits),
+        top=variables.shapes.chassis_top,
         sit_lower=sit[:LOWER_COUNT].reshape(6, 4),
         stand_lower=stand[:LOWER_COUNT].reshape(6, 4),
         closed_lower=closed[:LOWER_COUNT].reshape(6, 4),

@@ -22,7 +22,9 @@ class Payload(NamedTuple):
     """What is on the robot beyond its own mass."""
 
     mass: float  #: kg; negative: the robot is lighter than its description, or something holds it up
-    p_base: np.ndarray  #: (3,) Where it is across "up", in base_link, m; NaN where it is too little to tell
+    #: (3,) Where its plumb line, all that the torques of one attitude tell, meets the height of the trunk's top, in
+    #: base_link, m; NaN where it is too little to tell
+    p_base: np.ndarray
     loads: np.ndarray  #: (6,) Force straight up of the ground on each foot, N
 
 
@@ -89,4 +91,5 @@ class PayloadEstimator:
         if mass > _LEAST_KG:
             moment = np.cross(points, forces).sum(axis=0) - aloft.missing[3:]
             place = np.cross(up, moment) / (mass * g)
+            place += (geometry.top - place[2]) / up[2] * up
         return Payload(mass, place, forces @ up)

@@ -47,7 +47,8 @@ class StaticModel:
         self._q_index, self._v_index = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
         self._contacts = [model.body(name).id for name in profile.contacts]
         self._link = link_bodies(model)
-        self._weight = float(model.body_mass.sum() * -model.opt.gravity[2])  # N
+        self._base = int(model.jnt_bodyid[0])
+        self._mass, self._g = float(model.body_mass.sum()), -float(model.opt.gravity[2])
         #: Greatest torque of each joint, (n,), N m
         self.effort_limits = np.array(model.actuator_forcerange[:, 1])
         # A coupled joint carries its share of the load, whichever of them it acts on
@@ -80,7 +81,9 @@ class StaticModel:
                     found[one, other] = min(found.get((one, other), np.inf), float(distance))
         return found
 
-    def holding_torque(self, q: np.ndarray, rpy: np.ndarray, stands: np.ndarray) -> np.ndarray:
+    def holding_torque(
+        self, q: np.ndarray, rpy: np.ndarray, stands: np.ndarray, payload: float = 0.0, p_base: np.ndarray = _NONE
+    ) -> np.ndarray:
         """Return the torques that hold the robot against gravity, (n,), N m.
 
         The ground pushes straight up, with the least squares of forces that carry weight and centre of mass: servos
@@ -94,6 +97,10 @@ class StaticModel:
             Attitude of the base: roll, pitch, yaw, rad.
         stands : (c,) array of bool
             Which of the profile's contacts carry the robot; at least three that are not in line.
+        payload : float
+            Mass of what lies on the base, kg.
+        p_base : (3,) array
+            Where its centre of mass is, in the base frame, m.
         """
         with self._lock:
             model, data = self._model, self._data
@@ -101,10 +108,11 @@ class StaticModel:
             torque = np.zeros(model.nv)
             mujoco.mj_rne(model, data, 0, torque)
             bodies = [body for body, carries in zip(self._contacts, stands) if carries]
-            places, centre = data.xpos[bodies], data.subtree_com[0]
+            mass, place = self._mass + payload, data.xpos[self._base] + data.xmat[self._base].reshape(3, 3) @ p_base
+            places, centre = data.xpos[bodies], (self._mass * data.subtree_com[0] + payload * place) / mass
             balance, down = np.ones((3, len(bodies))), np.zeros((len(bodies), 3))
             balance[1:] = (places - centre)[:, :2].T
-            down[:, 2] = -balance.T @ np.linalg.solve(balance @ balance.T, (self._weight, 0.0, 0.0))
+            down[:, 2] = -balance.T @ np.linalg.solve(balance @ balance.T, (self._g * mass, 0.0, 0.0))
             for body, place, load in zip(bodies, places, down):
                 mujoco.mj_applyFT(model, data, load, _NONE, place, body, torque)
         return np.asarray(self._shared @ torque[self._v_index])
