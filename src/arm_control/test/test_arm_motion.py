@@ -189,3 +189,52 @@ def test_after_an_emergency_stop_it_goes_slowly_from_where_it_was_held(interface
         places.append(state.q)
     assert np.abs(np.diff(places, axis=0)).max() < 0.03, "a third of the joints' speed"
     np.testing.assert_allclose(places[-1], list(LEANING.values()), atol=0.02)
+
+
+@pytest.mark.parametrize("interface", ["position", "effort"])
+@pytest.mark.parametrize(
+    ("law", "kp", "kd", "grows"),  # whether errors do: by position, by effort
+    [
+        ("pd_outside", 10.0, 0.3, (False, False)),
+        ("pd_outside", 10.0, 0.7, (False, True)),  # without the latency, ticks of 12.8 ms were stable
+        ("pd_outside", 10.0, 1.0, (True, True)),
+        ("pd_outside", 10.0, 0.0, (True, True)),  # takes the servos' own damping away
+        ("pd_outside", 20.0, 0.5, (False, False)),
+        ("pd_outside", 20.0, 0.2, (True, True)),
+        ("gravity_pd", 10.0, 0.4, (False, False)),
+        ("gravity_pd", 10.0, 0.6, (False, True)),
+        ("gravity_pd", 1.0, 0.0, (False, False)),
+        ("computed_torque", 400.0, 10.0, (False, False)),
+        ("computed_torque", 400.0, 3.0, (True, True)),
+    ],
+)
+def test_gains_under_which_errors_grow_are_named_and_do_in_the_simulator(law, kp, kd, grows, interface):
+    where = "inside" if law == "computed_torque" else "outside"
+    motion = make(law=law, interface=interface, amplitude=0.0, **{f"kp_{where}": kp, f"kd_{where}": kd})
+    simulator, waiting, speeds = Simulator(URDF, PROFILE), [], []
+    simulator.reset(list(LEANING.values()))
+    for _ in range(500):
+        state = simulator.state()
+        waiting.append(motion.step(state.time, state.q, state.dq))
+        if len(waiting) > 1:  # a tick later, as on the wire
+            (simulator.command if interface == "position" else simulator.command_torque)(waiting.pop(0))
+        simulator.step_tick()
+        speeds.append(np.abs(state.dq).max())
+    expected = grows[interface == "effort"]
+    assert (max(speeds[-60:]) > 0.5) == expected, "rad/s, after the first error of not 0.2"
+    motion.step(5.0, list(LEANING.values()), np.zeros(4))
+    assert (f"law {law} with kp_{where} {kp:g} and kd_{where} {kd:g} lets errors grow" in motion.warning()) == expected
+
+
+def test_a_warning_names_the_greatest_tick_and_gains_that_do():
+    def warning(**page):
+        motion = make(interface="effort", **page)
+        motion.step(0.0, list(LEANING.values()), np.zeros(4))
+        return motion.warning()
+
+    assert warning(law="pd_outside", kd_outside=1.0) == (
+        "law pd_outside with kp_outside 10 and kd_outside 1 lets errors grow in this pose: the tick is 10 ms, "
+        "stable are 5.9 ms at most; choose kd_outside from 0.15 to 0.65"
+    )
+    assert "no tick is short enough; choose kd_outside from 0.15" in warning(law="pd_outside", kd_outside=0.0)
+    assert warning(law="pd_outside", kp_outside=0.0, kd_outside=0.0) == warning(law="open_loop") == ""

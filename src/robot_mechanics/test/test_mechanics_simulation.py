@@ -102,6 +102,16 @@ def test_limit_of_the_speed_gain_alone_is_its_formula(arm):
     assert stability_limit(np.eye(2), 0.0, 1.0, "implicit_damping") == math.inf
 
 
+def test_what_is_not_damped_grows_with_every_step_of_explicit_euler(arm):
+    for M in (np.eye(1), arm.mass_matrix(REST)):
+        assert stability_limit(M, 1.0, 0.0, "explicit") == 0.0
+    assert stability_limit(np.eye(2), [1.0, 1.0], [2.0, 0.0], "explicit") == 0.0
+    assert stability_limit(np.eye(2), [1.0, 0.0], [2.0, 0.0], "explicit") == pytest.approx(2.0)
+    assert stability_limit(np.eye(2), 0.0, 0.0, "explicit") == math.inf
+    with pytest.warns(RuntimeWarning, match="no step is short enough .* not damped; raise kd, or take 'semi_implicit'"):
+        warn_of_step(arm, REST, 1.0, 0.0, 1e-5, "explicit")
+
+
 @pytest.mark.parametrize(
     ("method", "step", "least", "most"),
     [

@@ -73,6 +73,9 @@ class Arm(unittest.TestCase):
         page.update_configuration({"law": "computed_torque"})
         self.assertTrue(rospy.ServiceProxy("rearm", Trigger)().success)
         self.until(lambda: self.stays(goal, 1.0), "torques bring it back")
+        page.update_configuration({"law": "pd_outside", "kd_outside": 1.0})
+        warning = "law pd_outside with kp_outside 10 and kd_outside 1 lets errors grow"
+        self.until(lambda: any(warning in text for text in self.log), "a warning of gains")
 
     def stays(self, goal, seconds):
         """Whether the arm has been where it is to be for so long, in its own time."""

@@ -43,6 +43,10 @@ class ArmMotionNode:
         except SettingsError as error:
             self._log(Notice("page", Level.ERROR, f"page refused: {error}"))
             page.update(vars(self._motion.page))
+            return page
+        text = self._motion.warning()
+        if text:
+            self._log(Notice("gains", Level.WARN, text))
         return page
 
     def _on_stopped(self, message: Bool) -> None:

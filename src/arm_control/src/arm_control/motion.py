@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from arm_control.stability import LEAD, warning
 from robot_mechanics.dynamics.laws import Reference, computed_torque, gravity_pd, open_loop, pd_outside
 from robot_mechanics.trajectories import quintic
 from shellbot_common import TICK, Settings, SettingsError, Stamp, choice, classify_stamp, number
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _RISE = 1.0  # 1/s: the swinging grows and fades no faster than to its whole amplitude in a second
 _SPEED = 0.3  # of the joints' speed limits, for moves to a target
-_DELAY = 1.5 * TICK  # s from a measurement to the middle of the tick that its command is in force
 LAWS = {
     "servo": "the servos' own stiffness; torques of the reference fed forward",
     "open_loop": "inverse dynamics alone, without feedback",
@@ -107,7 +107,7 @@ class ArmMotion:
         self._waves = [np.resize(values, model.n) for values in (_SIZE, _MULTIPLE, _PHASE)]
         self._move: Optional[Tuple[float, BPoly, float]] = None
         self._stamp: Optional[float] = None
-        self._target = np.zeros(model.n)
+        self._target = self._measured = np.zeros(model.n)
         self._angle, self._amplitude = 0.0, 0.0
 
     def aim(self, target: Mapping[str, float]) -> str:
@@ -123,6 +123,10 @@ class ArmMotion:
             goal[self._model.joint_names.index(name)] = value
         self._begin(goal, self._stamp or 0.0)
         return ""
+
+    def warning(self) -> str:
+        """Return that errors grow under law and gains of the page in the present pose, and what to do; or nothing."""
+        return warning(self._model, self._stiffness, self.page, self._measured)
 
     def step(self, t: float, q: Sequence[float], v: Sequence[float]) -> np.ndarray:
         """Return the command (n,) of one tick: rad, or N m by the interface `effort`.
@@ -143,6 +147,8 @@ class ArmMotion:
             goal, self._target = self._target, np.clip(q, self._model.tree.lower, self._model.tree.upper)
             self._move, self._amplitude = None, 0.0
             self._begin(goal, t)
+        if np.isfinite(q).all():
+            self._measured = np.asarray(q, dtype=float)
         dt = max(0.0, min(t - self._stamp, 0.05))
         self._stamp = max(t, self._stamp)
         rate = 2.0 * math.pi / self.page.period
@@ -160,7 +166,7 @@ class ArmMotion:
             return self._torques(q, v, reference)
         if self.page.law == "servo":
             return reference.q + self.page.feed_forward * self._model.inverse(*reference) / self._stiffness
-        return np.asarray(q) + _DELAY * np.asarray(v) + self._torques(q, v, reference) / self._stiffness
+        return np.asarray(q) + LEAD * TICK * np.asarray(v) + self._torques(q, v, reference) / self._stiffness
 
     def _torques(self, q: Sequence[float], v: Sequence[float], reference: Reference) -> np.ndarray:
         """Return what the law of the page gives at the measured state, N m."""

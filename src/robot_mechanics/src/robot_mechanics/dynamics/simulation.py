@@ -248,7 +248,9 @@ def _rk45(
 
 
 def stability_limit(M: ArrayLike, kp: ArrayLike, kd: ArrayLike, method: str = "semi_implicit") -> float:  # noqa: N803
-    """Return the greatest step at which the error of M e'' + kd e' + kp e = 0 does not grow, s; infinite if none does.
+    """Return the greatest step at which the error of M e'' + kd e' + kp e = 0 does not grow, s.
+
+    It is infinite if no step makes it grow, and 0 if every step does: by `explicit`, of what is not damped.
 
     Parameters
     ----------
@@ -268,7 +270,8 @@ def stability_limit(M: ArrayLike, kp: ArrayLike, kd: ArrayLike, method: str = "s
     Notes
     -----
     The step maps (e, e') by a matrix; its spectral radius must not exceed 1. For gains of speed alone and
-    `explicit`, this is 2 lambda_min(M) / kd.
+    `explicit`, this is 2 lambda_min(M) / kd. Torques are those of the present state: a controller on a wire, whose
+    torques are old when they act, needs shorter steps (arm_control, `stability`).
     """
     try:
         mass = np.array(M, dtype=float)
@@ -279,13 +282,14 @@ def stability_limit(M: ArrayLike, kp: ArrayLike, kd: ArrayLike, method: str = "s
         raise ShapeError(f"M is {M!r}; expected a positive definite (n, n) matrix")
     stiff, damp = (np.diag(gains(k, n, name)) for k, name in ((kp, "kp"), (kd, "kd")))
     makers: Dict[str, Callable[[float], np.ndarray]] = {
-        "explicit": lambda h: _step_explicit(mass, stiff, damp, h),
         "semi_implicit": lambda h: _step_semi_implicit(mass, stiff, damp, h, implicit=False),
         "implicit_damping": lambda h: _step_semi_implicit(mass, stiff, damp, h, implicit=True),
         "rk4": lambda h: _step_rk4(mass, stiff, damp, h),
     }
+    if method == "explicit":
+        return _explicit_limit(np.linalg.eigvals(_linear(mass, stiff, damp)))
     if method not in makers:
-        raise UnknownNameError(f"no step limit of '{method}'; there are {', '.join(makers)}")
+        raise UnknownNameError(f"no step limit of '{method}'; there are explicit, {', '.join(makers)}")
 
     def grows(h: float) -> bool:
         return float(np.abs(np.linalg.eigvals(makers[method](h))).max()) > 1.0 + 1e-9
@@ -306,8 +310,12 @@ def _linear(mass: np.ndarray, stiff: np.ndarray, damp: np.ndarray) -> np.ndarray
     return np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(mass, stiff), -np.linalg.solve(mass, damp)]])
 
 
-def _step_explicit(mass: np.ndarray, stiff: np.ndarray, damp: np.ndarray, h: float) -> np.ndarray:
-    return np.eye(2 * len(mass)) + h * _linear(mass, stiff, damp)
+def _explicit_limit(poles: np.ndarray) -> float:
+    """Return the least h at which |1 + h pole| of one exceeds 1, i.e. -2 Re / |pole|^2; 0 for one without damping."""
+    size = np.abs(poles)
+    moving = size > 1e-6 * size.max(initial=0.0)  # the others, 0 but for rounding, are joints without gains
+    damping = np.where(-poles.real > 1e-9 * size, -poles.real, 0.0)
+    return float(np.min(2.0 * damping[moving] / size[moving] ** 2, initial=math.inf))
 
 
 def _step_semi_implicit(mass: np.ndarray, stiff: np.ndarray, damp: np.ndarray, h: float, implicit: bool) -> np.ndarray:
@@ -348,10 +356,13 @@ def warn_of_step(
     limit = stability_limit(np.eye(model.nv) if inside else model.mass_matrix(q), kp, kd, method)
     if step <= limit:
         return None
-    text = (
-        f"a step of {1e3 * step:g} ms is too great for kp {np.asarray(kp)} and kd {np.asarray(kd)} by"
-        f" '{method}': the error grows; take {1e3 * limit:.3g} ms or less, lower gains,"
-        " or the feedback inside the mass matrix (computed_torque)"
-    )
+    whose = f"for kp {np.asarray(kp)} and kd {np.asarray(kd)} by '{method}'"
+    if limit == 0.0:
+        text = f"no step is short enough {whose}: the error is not damped; raise kd, or take 'semi_implicit' or 'rk4'"
+    else:
+        text = (
+            f"a step of {1e3 * step:g} ms is too great {whose}: the error grows; take {1e3 * limit:.3g} ms or less,"
+            " lower gains, or the feedback inside the mass matrix (computed_torque)"
+        )
     warnings.warn(text, RuntimeWarning, stacklevel=2)
     return text
