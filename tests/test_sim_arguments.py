@@ -82,6 +82,10 @@ def test_gaits_of_another_file_are_those_that_may_begin(tmp_path):
     assert sim_arguments.sim_complaint([robot, "gait:=crawl", given]) == ""
     assert "choose one of crawl" in sim_arguments.sim_complaint([robot, given, "gait:=straight"])
     assert "straight" in sim_arguments.sim_complaint([robot, "gait:=crawl"])
+    table.write_text("crawl: {pitch: {alpha_deg: .nan, k: 1}}\n")
+    for what in ("sim", "onboard"):
+        wrong = sim_arguments.sim_complaint([robot, "gait:=crawl", given], what)
+        assert f"{table}: crawl.pitch.alpha_deg is nan" in wrong, wrong
     table.write_text("a list\n")
     assert "holds no rows" in sim_arguments.sim_complaint([robot, "gait:=crawl", given])
     table.write_text("[")

@@ -126,6 +126,18 @@ def _wrong_motions(path: str) -> str:
     return ""
 
 
+def _wrong_gaits(path: str) -> str:
+    """Return what is wrong with the rows of a snake's gaits, whatever its number of modules."""
+    from snake_motion.errors import SnakeMotionError
+    from snake_motion.gait_table import load_rows
+
+    try:
+        load_rows(path)
+    except SnakeMotionError as error:
+        return str(error)
+    return ""
+
+
 def _wrong_file(kind: str, path: str, given: Dict[str, str], launch: Path) -> str:
     simulator = given.get("simulator", "mujoco")
     if kind == "settings":
@@ -154,7 +166,9 @@ def _wrong_value(name: str, value: str, rule: Any) -> str:
     if "path" in rule:
         is_folder = rule["path"] == "folder"
         wrong = _no_mapping(value) if not is_folder else "" if Path(value).is_dir() else "is no folder"
-        return f"{name}:={value} {wrong}; {rule['hint']}" if value and wrong else ""
+        if value and wrong:
+            return f"{name}:={value} {wrong}; {rule['hint']}"
+        return _wrong_gaits(value) if value and rule.get("content") == "gaits" else ""
     try:
         number = float(value)
     except ValueError:

@@ -135,7 +135,7 @@ def pose_ranges(
 def _largest_fraction(
     pose: np.ndarray, hindrance: Callable[[np.ndarray], str], home: np.ndarray = REST_POSE
 ) -> Tuple[float, str]:
-    """Return how much of the way from `home` to a pose is possible, 0..1, and what forbids just a little more."""
+    """Return which fraction of the path from `home` to a pose is possible, 0..1, and what forbids just a little more."""
     reason = hindrance(pose)
     if not reason:
         return 1.0, ""
