@@ -173,7 +173,7 @@ class _Iteration:
     def __init__(self, p: ChainParameters, rows: int, limited: bool, tolerance: float, steps: int) -> None:
         n = p.n
         turning, coordinates = may_turn(tolerance, steps), [f"c{i}" for i in range(n)]
-        w = ConstantWriter() if turning else Writer("")  # type: Writer
+        w = ConstantWriter() if turning else Writer("", sincos="sincos" if rows == 6 else "sincos_flat")  # type: Writer
         self.at = write_pose(w, p, coordinates, rotation=rows == 6)
         self.errors: List[str] = []
         if rows == 3:  # not by way of the position, for which the sums would have to wait
@@ -193,7 +193,8 @@ class _Iteration:
         self.begin: List[str] = []
         after: List[str] = []
         if turning:
-            turned, start = Writer("", "v"), Writer("", "u")
+            # no branches to be predicted wrongly; for six rows calls, which compile in less time
+            turned, start = Writer("", "v"), Writer("", "u", "sincos" if rows == 6 else "sincos_flat")
             for k, angle in enumerate(angles):
                 sine, cosine = start.turned([*angle.products({c: c for c in coordinates}), (angle.offset, 1.0)])
                 start.lines += [f"sin{k} = {code(sine)}", f"cos{k} = {code(cosine)}"]

@@ -44,6 +44,7 @@ import math
 
 from robot_mechanics.native.straight import stay_scalar
 from robot_mechanics.native.angles import sincos, turn
+from robot_mechanics.native.lanes import sincos_flat
 from robot_mechanics.errors import ShapeError
 
 
