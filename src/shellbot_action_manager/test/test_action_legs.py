@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -188,6 +189,15 @@ def test_body_pose_is_shortened_with_its_direction_and_the_limit_is_named(geomet
     assert not obstacle(pose, config, geometry.legs, gait, walking=True)
     _, text = clamp_pose(pose / 0.97, config, geometry.legs, gait, walking=True)
     assert text.startswith("body pose limited to 90 %"), "what is limited is not at 100 %"
+
+
+def test_a_limit_is_that_of_a_leg_that_stands(geometry, config):
+    """Also where legs that do not stand are the first, and would be in the way themselves."""
+    idle, named = np.array([True, False, True, False, False, False]), set()
+    for wanted in np.random.default_rng(2).uniform(-1.0, 1.0, (40, 6)) * (0.06, 0.06, 0.05, 0.4, 0.4, 0.4):
+        _, text = clamp_pose(wanted, config, geometry.legs, config.gaits["tripod"], walking=False, idle=idle)
+        named.update(re.findall(r"lower_(\d)", text))
+    assert named and named <= {"2", "4", "5", "6"}, named
 
 
 def test_body_pose_outside_the_box_and_nan_are_answered_in_words(geometry, config):

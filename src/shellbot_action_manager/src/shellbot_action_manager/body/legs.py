@@ -56,9 +56,15 @@ class LegGeometry:
             return False
         return standing is None or bool(((q[:, 1] + q[:, 2] - self.shank_min >= 0.0) | ~standing).all())
 
-    def explain(self, q: np.ndarray, required: float = 0.0, stands: bool = False) -> str:
-        """Return in words which joint is in the way for angles (6, 3); empty when all keep the margin (rad)."""
+    def explain(
+        self, q: np.ndarray, required: float = 0.0, stands: bool = False, idle: Optional[np.ndarray] = None
+    ) -> str:
+        """Return in words which joint is in the way for angles (6, 3); empty when all keep the margin (rad), those of
+        `idle` legs (6,) aside.
+        """
         margin = self.margin(q, stands)
+        if idle is not None:
+            margin[idle] = np.inf
         worst = margin <= margin.min() + 1e-9  # legs in symmetry differ by rounding: name the first of them
         leg, joint = np.unravel_index(int(np.argmax(worst)), margin.shape)
         if margin[leg, joint] >= required:

@@ -52,9 +52,7 @@ def obstacle(
         margin[idle] = np.inf
         if (margin < config.joint_margin).any():
             worst = np.argmin(margin.min(axis=-1), axis=1)  # sample per leg
-            angles_worst = samples[np.arange(6), worst]
-            angles_worst[idle] = angles_worst[int(margin.min(axis=(1, 2)).argmin())]
-            return legs.explain(angles_worst, config.joint_margin, stands)
+            return legs.explain(samples[np.arange(6), worst], config.joint_margin, stands, idle)
     return ""
 
 
@@ -135,7 +133,7 @@ def pose_ranges(
 def _largest_fraction(
     pose: np.ndarray, hindrance: Callable[[np.ndarray], str], home: np.ndarray = REST_POSE
 ) -> Tuple[float, str]:
-    """Return which fraction of the path from `home` to a pose is possible, 0..1, and what forbids just a little more."""
+    """Return which fraction of the path from `home` to a pose is possible, 0..1, and what forbids a little more."""
     reason = hindrance(pose)
     if not reason:
         return 1.0, ""
