@@ -52,6 +52,7 @@ class EndTest(unittest.TestCase):
     def start(self, **parameters):
         driver = Driver(**{"port": self.port, "setpoint": QUICK, **parameters})
         self.addCleanup(driver.end)
+        self.witness.listen()
         self.witness.forget()
         try:
             self.witness.free(OTHER)

@@ -29,6 +29,7 @@ class StartTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         self.port = str(port_name(self.folder))
+        self.witness.listen()
         self.witness.forget()
         self.witness.target = None
         self.open = []

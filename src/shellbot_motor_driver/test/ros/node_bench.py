@@ -120,6 +120,15 @@ class Witness:
         self.log, self.refusal = [], None
         self.targets = rospy.Publisher("joint_targets", JointState, queue_size=5, tcp_nodelay=True)
         self.stop_topic = rospy.Publisher("emergency_stop", Bool, queue_size=1)
+        self.subscribers = []
+        self.listen()
+
+    def listen(self):
+        """Subscribe, anew if it is done already: rospy may take the driver of the next test for the last one's, whose
+        connections it still holds, and not connect to it.
+        """
+        for subscriber in self.subscribers:
+            subscriber.unregister()
         self.subscribers = [
             rospy.Subscriber("joint_states", JointState, self._on_states, queue_size=1, tcp_nodelay=True),
             rospy.Subscriber("servo_states", ServoStates, lambda m: setattr(self, "servos", m)),
