@@ -194,8 +194,8 @@ def test_body_pose_is_shortened_with_its_direction_and_the_limit_is_named(geomet
 def test_a_limit_is_that_of_a_leg_that_stands(geometry, config):
     """Also where legs that do not stand are the first, and would be in the way themselves."""
     idle, named = np.array([True, False, True, False, False, False]), set()
-    for wanted in np.random.default_rng(2).uniform(-1.0, 1.0, (40, 6)) * (0.06, 0.06, 0.05, 0.4, 0.4, 0.4):
-        _, text = clamp_pose(wanted, config, geometry.legs, config.gaits["tripod"], walking=False, idle=idle)
+    for commanded in np.random.default_rng(2).uniform(-1.0, 1.0, (40, 6)) * (0.06, 0.06, 0.05, 0.4, 0.4, 0.4):
+        _, text = clamp_pose(commanded, config, geometry.legs, config.gaits["tripod"], walking=False, idle=idle)
         named.update(re.findall(r"lower_(\d)", text))
     assert named and named <= {"2", "4", "5", "6"}, named
 

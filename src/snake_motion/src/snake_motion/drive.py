@@ -16,7 +16,7 @@ from snake_motion.velocity_map import VelocityMap
 SIDEWAYS_BY = {"side_winding": "sideways", "rolling": "roll_sideways"}
 """What moves the robot sideways, and the family of it."""
 
-_FAR = 4.0  # times the limits, or m/s and rad/s where those are less: what is beyond asks for nothing else
+_FAR = 4.0  # times the limits, or m/s and rad/s where those are less: a greater twist is shortened to it
 _STILL = (0.002, 0.002, math.radians(0.5))  # m/s, m/s, rad/s: less than this is no motion
 
 

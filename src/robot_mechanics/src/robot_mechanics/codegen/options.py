@@ -17,7 +17,7 @@ _PRISMATIC = 1  # in ChainParameters.kind
 # mu at the start, without and with limits: of those tried the ones with the fewest steps on Shellbot's legs; and what
 # it is multiplied by when a step made the error smaller, and when not
 DAMPING, DAMPING_LIMITED, SUCCESS, FAILURE = 0.05, 0.3, 0.25, 8.0
-MARGIN = 0.99  # met more closely than asked for: 40 turns of sines may be off by 0.8 % of the tolerance
+MARGIN = 0.99  # of a tolerance, to be within it: 40 turns of sines may be off by 0.8 % of the tolerance
 # an attempt ends where a step gains less than this times the squared error that is left; with prismatic joints, whose
 # steps towards far targets are damped most and for whom another start is no better, only where it gains next to nothing
 ENOUGH, ENOUGH_SLIDING = 0.1, 1e-3
