@@ -213,7 +213,7 @@ def test_a_stop_pushes_but_does_not_hold():
 def test_an_impact_is_felt_by_all_joints_and_loses_energy(arm):
     q, v = np.array([1.57, 0.3, -0.4, 0.5]), np.array([2.0, -1.0, 3.0, 1.0])
     after = v.copy()
-    stops.struck(arm, q, after)
+    stops.impact(arm, q, after)
     assert after[0] == 0.0
     change = arm.mass_matrix(q) @ (after - v)  # an impulse of the first joint's stop alone
     assert change[0] < 0.0 and np.abs(change[1:]).max() < 1e-12

@@ -69,10 +69,8 @@ def foot_inverse_free_fan(leg, block):
 
     Parameters
     ----------
-    leg : (47,) array
-        A row of `ShellbotModel.legs`.
-    block : (10,) array
-        `LegBlock().data`.
+    leg, block
+        As of `foot_inverse`.
     """
     if leg.size != LEG or block.size != LEG_BLOCK:
         raise ValueError("expected one row of ShellbotModel.legs and LegBlock().data")
@@ -88,10 +86,8 @@ def foot_forward(leg, block):
 
     Parameters
     ----------
-    leg : (47,) array
-        A row of `ShellbotModel.legs`.
-    block : (10,) array
-        `LegBlock().data`.
+    leg, block
+        As of `foot_inverse`.
     """
     if leg.size != LEG or block.size != LEG_BLOCK:
         raise ValueError("expected one row of ShellbotModel.legs and LegBlock().data")
@@ -167,10 +163,8 @@ def limbs_forward(robot, block):
 
     Parameters
     ----------
-    robot : (652,) array
-        `ShellbotModel.packed`.
-    block : (74,) array
-        `LimbsBlock().data`.
+    robot, block
+        As of `limbs_inverse`.
     """
     if robot.size != PACKED or block.size != LIMBS_BLOCK:
         raise ValueError("expected ShellbotModel.packed and LimbsBlock().data")

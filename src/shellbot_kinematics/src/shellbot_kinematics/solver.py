@@ -200,10 +200,8 @@ class ShellbotSolver:
 
         Parameters
         ----------
-        limb : str
-            lower_1 .. upper_6.
-        frame : Frame
-            Tip.
+        limb, frame
+            As of `ShellbotModel.chain`.
         q : (4,) or (2,) array_like
             Joints of the limb, rad.
 
@@ -228,10 +226,8 @@ class ShellbotSolver:
 
         Parameters
         ----------
-        limb : str
-            lower_1 .. upper_6.
-        frame : Frame
-            Tip.
+        limb, frame
+            As of `ShellbotModel.chain`.
         p_base : (3,) array_like
             Of the tip in base_link, m.
         rpy_base : (3,) array_like, optional

@@ -137,21 +137,13 @@ def solve_sphere(
 ) -> InverseResult:
     """Return the joints within their limits that come nearest, of equal branches the one closest to the seed (4,).
 
-    Parameters as for `sphere_branches`. The error of the result (m) is the centre's, seen from above, plus what a
+    The error of the result (m) is the centre's, seen from above, plus what a
     wrong angle moves at the end of the tip link.
 
     Parameters
     ----------
-    model : ShellbotModel
-        The robot.
-    limb : str
-        lower_1 .. lower_6.
-    x, y : float
-        Sphere centre in base_link, m.
-    pitch : float
-        rad.
-    yaw, fan_position : float, optional
-        One of them, rad.
+    model, limb, x, y, pitch, yaw, fan_position
+        As of `sphere_branches`.
     seed : (4,) array, optional
         rad; zeros if not given.
     """

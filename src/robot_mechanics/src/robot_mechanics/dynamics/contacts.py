@@ -121,9 +121,8 @@ def support(model: DynamicModel, q: ArrayLike, contacts: Sequence[Contact], a: O
 
 def _balance(A: np.ndarray, b: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:  # noqa: N803
     """Return the six equations A forces = b with moments about the contacts' middle, over their distance from it: N."""
-    blocks = A.reshape(
-        6, -1, 3
-    )  # of a contact: the rotation from the world into the base, and its place x that rotation
+    # of each contact the rotation R from the world into the base, and below it (its place in the base) x R
+    blocks = A.reshape(6, -1, 3)
     levers = [blocks[3:, k] @ blocks[:3, k].T for k in range(blocks.shape[1])]
     places = np.array([(x[2, 1], x[0, 2], x[1, 0]) for x in levers])
     middle = places.mean(axis=0)

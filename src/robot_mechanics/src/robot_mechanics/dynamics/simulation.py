@@ -134,7 +134,7 @@ def simulate(
             position, speed = _euler(model, free, taus[k], position, speed, step, method, damped, viscous)
         is_lost = not np.abs(speed).max() < _FASTEST  # looked at before a limit stops the joint, which would hide it
         if limits and not is_lost:
-            stops.struck(model, position, speed)
+            stops.impact(model, position, speed)
         states_q[k + 1], states_v[k + 1] = position, speed
         if is_lost:
             worst = int(np.argmax(np.where(np.isnan(speed), np.inf, np.abs(speed))))
@@ -271,7 +271,7 @@ def stability_limit(M: ArrayLike, kp: ArrayLike, kd: ArrayLike, method: str = "s
     -----
     The step maps (e, e') by a matrix; its spectral radius must not exceed 1. For gains of speed alone and
     `explicit`, this is 2 lambda_min(M) / kd. Torques are those of the present state: a controller on a wire, whose
-    torques are old when they act, needs shorter steps (arm_control, `stability`).
+    torques are old when they act, needs shorter steps.
     """
     try:
         mass = np.array(M, dtype=float)

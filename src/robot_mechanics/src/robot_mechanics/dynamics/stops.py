@@ -34,12 +34,12 @@ def held(model: DynamicModel, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> 
     at = np.flatnonzero(inward)
     found = np.zeros(model.nv, dtype=bool)
     if len(at):
-        forces = _pushes(model, q, at, inward[at], locked[at], model.forward(q, v, tau))
+        forces = _reactions(model, q, at, inward[at], locked[at], model.forward(q, v, tau))
         found[at[(forces > 0.0) | locked[at]]] = True
     return found
 
 
-def struck(model: DynamicModel, q: np.ndarray, v: np.ndarray) -> None:
+def impact(model: DynamicModel, q: np.ndarray, v: np.ndarray) -> None:
     """Move joints beyond a limit back to it, and change the velocities as an impact without rebound does, in place.
 
     Parameters
@@ -53,7 +53,7 @@ def struck(model: DynamicModel, q: np.ndarray, v: np.ndarray) -> None:
     at = np.flatnonzero(inward)
     if not ((v[at] * inward[at] < 0.0) | (locked[at] & (v[at] != 0.0))).any():
         return
-    impulses = _pushes(model, q, at, inward[at], locked[at], v)
+    impulses = _reactions(model, q, at, inward[at], locked[at], v)
     v += np.linalg.solve(model.mass_matrix(q), np.bincount(at, inward[at] * impulses, model.nv))
     v[at[(impulses > 0.0) | locked[at]]] = 0.0  # exactly, without what rounding leaves
 
@@ -70,10 +70,12 @@ def _inward(model: DynamicModel, q: np.ndarray) -> Tuple[np.ndarray, np.ndarray]
     return signs, locked
 
 
-def _pushes(
+def _reactions(
     model: DynamicModel, q: np.ndarray, at: np.ndarray, inward: np.ndarray, locked: np.ndarray, motion: np.ndarray
 ) -> np.ndarray:
-    """Return what the stops of the velocities `at` give against a motion (nv,), velocities or accelerations."""
+    """Return what the stops of the velocities `at` give: impulses against velocities `motion` (nv,), or forces against
+    accelerations.
+    """
     M = model.check_mass_matrix(model.mass_matrix(q))
     picked = np.zeros((len(at), model.nv))
     picked[np.arange(len(at)), at] = inward

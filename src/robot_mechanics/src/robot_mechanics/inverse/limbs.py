@@ -10,9 +10,9 @@ import numpy as np
 
 from robot_mechanics.errors import ShapeError
 from robot_mechanics.inverse.config import IkResult, InverseConfig
+from robot_mechanics.inverse.shared_drives import SharedDrivesInverse, groups
 from robot_mechanics.inverse.solver import InverseKinematics
 from robot_mechanics.inverse.target import read_target
-from robot_mechanics.inverse.together import Together, groups
 from robot_mechanics.models.chain import SerialChain
 from robot_mechanics.models.joint import Mimic
 from robot_mechanics.models.limbs import LimbSet
@@ -122,7 +122,9 @@ def _together(
                 outside[robot.columns(limb)] = False
             free = np.ones(len(robot.drive_names), dtype=bool)
             free[drive[outside & (gear != 0.0)]] = False
-            search = Together(robot, {limb: targets[limb] for limb in limbs}, free, config or InverseConfig())
+            search = SharedDrivesInverse(
+                robot, {limb: targets[limb] for limb in limbs}, free, config or InverseConfig()
+            )
             u, found = search.solve(robot.reduce(q))
             q = robot.expand(u)
             for limb, result in found.items():

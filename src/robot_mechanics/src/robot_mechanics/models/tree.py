@@ -216,14 +216,10 @@ class KinematicTree:
 
         Parameters
         ----------
-        link : str
-            Of the tree.
-        q : (n,) array_like
-            Coordinates, rad or m.
+        link, q, reference
+            As of `jacobian`.
         dq : (n,) array_like
             Rates, rad/s or m/s.
-        reference : str
-            As of `jacobian`.
         """
         if self._is_root(link, q):
             return np.zeros((6, self.n))
@@ -234,11 +230,7 @@ class KinematicTree:
 
         Parameters
         ----------
-        link : str
-            Of the tree.
-        q : (n,) array_like
-            Coordinates, rad or m.
-        reference : str
+        link, q, reference
             As of `jacobian`.
         """
         if self._is_root(link, q):

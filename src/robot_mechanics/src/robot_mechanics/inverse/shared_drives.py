@@ -16,7 +16,7 @@ from robot_mechanics.native.lm_kernels import NO_DESCENT, OUT_OF_STEPS, REACHED,
 _SLOW = 1e-2  # a run whose steps gain less ends where no target is reached, and the next start is tried
 
 
-class Together:
+class SharedDrivesInverse:
     """The targets of several limbs as rows over the drives that move these limbs and no other.
 
     Parameters
