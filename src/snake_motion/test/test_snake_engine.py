@@ -18,9 +18,11 @@ from snake_motion.engine import Feedback, SnakeEngine
 from snake_motion.errors import SnakeMotionError
 from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
 from snake_motion.odometry import SnakeOdometry, load_slips, slips_file
+from snake_motion.torque_watch import TorqueWatch
 from snake_motion.velocity_map import load_maps
 
 from shellbot_common.rotations import rotation_from_quaternion
+from snake_motion.config import EngineConfig
 
 MODULES, SPEED = 16, 5.5
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
@@ -186,6 +188,17 @@ def test_a_gait_that_is_requested_right_after_cmd_vel_goes_on():
         output = snake.step(0.01 * tick, q, UPRIGHT)
         q = output.motion.position
     assert (output.motion.gait, output.motion.text) == ("inclined", "gait inclined, direction +1")
+
+
+@pytest.mark.parametrize(("effort", "words"), [(0.0, ""), (None, ""), (1.0, "module 6 (yaw) has no torque")])
+def test_efforts_that_are_all_zero_are_not_measured(effort, words):
+    """As of a simulator or driver that fills the field without knowing."""
+    watch, command, q = TorqueWatch(MODULES, EngineConfig()), np.full(MODULES, 0.3), np.full(MODULES, 0.2)
+    efforts = None if effort is None else np.full(MODULES, effort)
+    if effort:
+        efforts[5] = 0.0
+    found = [watch.step(0.01, command, q, efforts) for _ in range(300)]
+    assert found[-1].startswith(words) and bool(found[-1]) == bool(words)
 
 
 @pytest.mark.parametrize("is_stopped_first", [True, False])

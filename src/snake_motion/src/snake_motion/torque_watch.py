@@ -45,7 +45,7 @@ class TorqueWatch:
         command, q : (n,) array
             Commanded and measured angles, rad.
         effort : (n,) array or None
-            Measured, N m (of servos: their load); None if it is not known.
+            Measured, N m (of servos: their load); None, or all zeros, if it is not known.
         """
         config = self._config
         error = np.abs(command - q)
@@ -59,8 +59,12 @@ class TorqueWatch:
         if effort is None:
             return ""
         self._effort += part * (np.abs(effort) - self._effort)
-        least = config.limp_effort * float(self._effort.max())
-        limp = np.flatnonzero((self._error > math.radians(config.limp_error_deg)) & (self._effort <= least))
+        greatest = float(self._effort.max())
+        if greatest == 0.0:  # not measured: some fill the field with zeros
+            return ""
+        limp = np.flatnonzero(
+            (self._error > math.radians(config.limp_error_deg)) & (self._effort <= config.limp_effort * greatest)
+        )
         if len(limp):
             off = f"{math.degrees(self._error[limp[0]]):.0f} deg off its command on average"
             return f"{_name(limp[0])} has no torque: no effort though it is {off}; {_REMEDY}"
