@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Dict, Mapping
+from typing import TYPE_CHECKING, Dict, Mapping, Tuple
 
 import numpy as np
 
@@ -56,17 +56,19 @@ class FeedForward:
 
     def __init__(self, config: FeedForwardConfig, body: Body, groups: Mapping[str, LimbGroup]) -> None:
         self.config, self._body = config, body
-        self._where: Dict[str, slice] = {}  # of each group among the commanded coordinates
-        self._shape = {name: group.columns.shape[:2] for name, group in groups.items()}
-        n, count = len(body.effort_limits), 0
+        n, contacts = len(body.effort_limits), len(body.standing.contacts)
+        shapes = {name: group.columns.shape[:2] for name, group in groups.items()}
+        count = sum(m * k for m, k in shapes.values())
         self._coordinate = np.zeros(n, dtype=np.int64)
-        for name, group in groups.items():
-            m, k, coupled = group.columns.shape
-            self._where[name] = slice(count, count + m * k)
-            self._coordinate[group.columns] = np.arange(count, count + m * k).reshape(m, k, 1)
-            count += m * k
-        contacts = len(body.standing.contacts)
         self._u, self._ahead, self._out = np.zeros(count), np.full(count, np.nan), np.zeros(count)
+        # of each group: what is commanded now and a tick later, and the torques, in the memory of the kernel
+        self._parts: Dict[str, Tuple[np.ndarray, ...]] = {}
+        first = 0
+        for name, (m, k) in shapes.items():
+            where = slice(first, first + m * k)
+            self._coordinate[groups[name].columns] = np.arange(where.start, where.stop).reshape(m, k, 1)
+            self._parts[name] = tuple(part[where].reshape(m, k) for part in (self._u, self._ahead, self._out))
+            first = where.stop
         self._goal, self._weights = np.zeros(contacts), np.zeros(contacts)
         self._q, self._v, self._a = np.full(7 + n, np.nan), np.zeros(6 + n), np.zeros(6 + n)
         self._q[:7] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
@@ -82,7 +84,9 @@ class FeedForward:
         return self.config.gravity > 0.0 or self._numbers[FRACTION] > 0.0
 
     def step(self, dt: float, motion: Motion, state: State, contacts: ContactEstimate) -> Dict[str, np.ndarray]:
-        """Return the efforts (m, n) of the joints of each group, N m; of coupled joints their sum. Empty: none.
+        """Return the efforts (m, n) of the joints of each group, N m, in memory that the next call writes anew.
+
+        Those of coupled joints are their sum. Empty: none.
 
         Parameters
         ----------
@@ -99,9 +103,8 @@ class FeedForward:
         if not self.on:
             return {}
         for name, command in motion.limbs.items():
-            where = self._where[name]
-            self._u[where] = command.q.ravel()
-            self._ahead[where] = np.nan if command.ahead is None else command.ahead.ravel()
+            u, ahead, _ = self._parts[name]
+            u[:], ahead[:] = command.q, np.nan if command.ahead is None else command.ahead
         known = state.orientation is not None and self._carried(motion, contacts)
         if state.orientation is not None:
             self._q[3:7] = state.orientation
@@ -111,8 +114,7 @@ class FeedForward:
             self._numbers, self._weights, self._q, self._v, self._a, self._fresh, self._tau, self.loads, self._out,
             self._work,
         )  # fmt: skip
-        out = self._out.copy()
-        return {name: out[where].reshape(self._shape[name]) for name, where in self._where.items()}
+        return {name: parts[2] for name, parts in self._parts.items()}
 
     def _carried(self, motion: Motion, contacts: ContactEstimate) -> bool:
         """Set the weights that are gone to; return whether it is known what carries the robot."""

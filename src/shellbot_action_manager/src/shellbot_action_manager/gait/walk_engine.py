@@ -233,9 +233,10 @@ class WalkEngine:
         Return the legs' command with the servos' lead: a spring k moves an inertia J by being J a / k ahead. What is
         fed forward as torque needs no lead, but to know where the feet will be a tick later.
         """
-        before, fed = self._state.p_feet, self.motion_fed > 0.0
+        before = self._state.p_feet
         change = dt / _LEAD_TIME if self._state.active else 1.0  # at rest there is nothing to lead
-        self._lead = min(max(float(not fed), self._lead - change), self._lead + change)
+        self._lead = min(max(float(self.motion_fed == 0.0), self._lead - change), self._lead + change)
+        fed, points = self._lead == 0.0, np.empty((6, 2, 3))
         commanded, legs, idle = bool(self.twist.any()), self._legs, self.lost_legs.idle
         rough = self.rough
         for fraction in (1.0, 0.5, 0.0):
@@ -257,28 +258,34 @@ class WalkEngine:
                     self._find_ground(dt, state, measured)
                 state = self.terrain.lifted(state, idle, self.gait.search_depth > 0.0)
             feet = state.p_feet
-            led = feet + self._lead * self._config.servo_lead * state.a_feet
-            led[:, 2] = feet[:, 2] if rough else np.maximum(led[:, 2], 0.0)  # a touchdown ends the motion at any time
-            # one call of the leg inverse for all: where the feet are to be, where they are led, where they will be
-            points = np.empty((6, 3 if fed else 2, 3))
-            points[:, 0], points[:, 1] = feet, led
+            # one call of the leg inverse for both: where the feet are to be, and where they are led or will be
+            points[:, 0] = feet
             if fed:
-                points[:, 2] = later = 2.0 * feet - before + state.a_feet * dt**2
+                points[:, 1] = 2.0 * feet - before + state.a_feet * dt**2
+            else:
+                led = feet + self._lead * self._config.servo_lead * state.a_feet
+                led[:, 2] = feet[:, 2] if rough else np.maximum(led[:, 2], 0.0)  # a touchdown ends the motion any time
+                points[:, 1] = led
             both = feet_in_base(points, self.pose, self.gait.stance_height)
             if fed and self._pose_rate.any():
-                both[:, 2] = feet_in_base(later, self.pose + self._pose_rate * dt, self.gait.stance_height)
+                later_pose = self.pose + self._pose_rate * dt
+                both[:, 1] = feet_in_base(points[:, 1], later_pose, self.gait.stance_height)
             joints = legs.solve(both)
             if legs.is_free(joints[:, 0], ~(state.swinging | idle)):
                 break
         self._state = state
+        q = np.zeros((6, 4))
+        if fed:
+            q[:, 1:] = joints[:, 0]
+            return LowerCommand(q, both[:, 0], joints[:, 1])
         margin = legs.margin(joints[:, 1])
-        p_base, q = both[:, 1], np.zeros((6, 4))
+        p_base = both[:, 1]
         q[:, 1:] = joints[:, 1]
         if margin.min() < 0.0:
             beyond = margin.min(axis=1) < 0.0
             p_base = np.where(beyond[:, None], both[:, 0], p_base)
             q[:, 1:] = np.where(beyond[:, None], joints[:, 0], joints[:, 1])
-        return LowerCommand(q, p_base, joints[:, 2] if fed and self._lead == 0.0 else None)
+        return LowerCommand(q, p_base)
 
     def _find_ground(self, dt: float, state: WalkState, measured: bool) -> None:
         """Move the heights of the feet on, within what their legs can reach where they are in the plane."""
