@@ -123,6 +123,17 @@ def test_a_battery_sags_discharges_and_refuses_nonsense():
             Battery(charge)
 
 
+def test_an_empty_battery_has_no_voltage():
+    battery = Battery(0.05)
+    volts = [battery.voltage]
+    while battery.charge > 0.0:
+        volts.append(battery.drain(0.01, 2.0))
+    assert np.diff(volts).max() < 0.0 and volts[0] == pytest.approx(10.83) and volts[-1] == 0.0
+    assert Battery(0.02).voltage == pytest.approx(10.2, abs=0.03), "above 2 % the usual table"
+    assert 9.0 < Battery(0.01).voltage < 9.6, "the driver's ladder ends before the charge does"
+    assert battery.drain(10.0, 1.0) == 0.0, "never below"
+
+
 class Recorder(World):
     """Notes when it is stepped, and what the servo's goal is then."""
 

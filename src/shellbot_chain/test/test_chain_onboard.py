@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ax_emulator import Fault
-from shellbot_chain.errors import DefinitionError
+from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_chain.onboard_chain import OnboardChain
 from shellbot_chain.planar import tilt_from_quaternion
 from shellbot_motor_driver.driving.driver_state import Phase
@@ -59,6 +59,21 @@ def test_the_world_on_the_bus_is_the_configured_one():
     assert OnboardChain(seed=None, record=False, terrain="ice").simulator.config.friction == 0.15
     chain.reset(seed=1)  # a used robot is built anew
     assert chain.simulator.config.mass_scale == 1.1
+
+
+def test_a_robot_that_walks_its_battery_empty_sits_down_and_switches_off():
+    chain = OnboardChain(seed=None, record=False)
+    chain.stand_up()
+    chain.robot.emulated.battery.set_charge(0.016)
+    phases = []
+    while Phase.OFF not in phases and chain.time < 60.0:
+        try:
+            chain.walk((0.1, 0.0, 0.0), seconds=0.5, settle=False)
+        except ChainError:
+            chain.run(0.5)
+        phases.append(chain.robot.driver.state().ladder.phase)
+    assert phases[0] is Phase.FOLLOWING and phases[-1] is Phase.OFF and Phase.SITTING in phases
+    assert not chain.robot.emulated.bank.is_on.any() and chain.robot.emulated.battery.charge > 0.0
 
 
 @pytest.mark.parametrize(

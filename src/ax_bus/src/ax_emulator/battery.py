@@ -9,9 +9,10 @@ import numpy as np
 
 from ax_emulator.errors import EmulationError
 
-# Open-circuit voltage of a cell at rest over the charge left; a usual table, cells differ by 20 mV.
-_CHARGE = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-_OPEN_VOLTAGE = (3.27, 3.61, 3.69, 3.73, 3.77, 3.80, 3.84, 3.87, 3.95, 4.02, 4.11, 4.20)
+# Open-circuit voltage of a cell at rest over the charge left; a usual table, cells differ by 20 mV. It ends at 3.27 V;
+# below 2 % a cell falls off (estimate), so that an empty pack drives nothing.
+_CHARGE = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_OPEN_VOLTAGE = (0.0, 3.0, 3.406, 3.61, 3.69, 3.73, 3.77, 3.80, 3.84, 3.87, 3.95, 4.02, 4.11, 4.20)
 
 
 @dataclass(frozen=True)
@@ -59,5 +60,5 @@ class Battery:
     def drain(self, current: float, duration: float) -> float:
         """Draw ``current`` (A) for ``duration`` (s); return the voltage at the plug, V."""
         self.charge = max(0.0, self.charge - current * duration / 3600.0 / self.parameters.capacity)
-        self.voltage = self.open_voltage - self.parameters.resistance * current
+        self.voltage = max(0.0, self.open_voltage - self.parameters.resistance * current)
         return self.voltage
