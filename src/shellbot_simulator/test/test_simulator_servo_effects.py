@@ -8,6 +8,7 @@ import pytest
 import tiny_robot
 
 from shellbot_simulator.core.config import load_config
+from shellbot_simulator.core.servo_effects import ServoEffects
 from shellbot_simulator.core.simulator import Simulator
 
 STALL, STIFFNESS = 1.5, 18.5  # of the tiny robot's servos
@@ -96,6 +97,34 @@ def test_the_supply_sags_with_the_load_and_takes_torque_with_it():
     run(held, 1.0, load=-0.5 * STALL)
     # half the torque: half of the time half of the current
     assert held.supply_voltage == pytest.approx(12.0 - 0.1 - 1.5 / 4.0, abs=0.03)
+
+
+def settled(output, dq, ohm):
+    """Voltage at which a supply and servos agree, by bisection on the law of the current."""
+    low, high = -100.0, 12.0
+    for _ in range(100):
+        volts = 0.5 * (low + high)
+        draw = np.maximum(output * (output * volts / 12.0 - dq / 6.0), 0.0).sum() * 1.5 + 0.05 * output.size
+        low, high = (low, volts) if 12.0 - ohm * draw < volts else (volts, high)
+    return max(0.0, low)
+
+
+@pytest.mark.parametrize("ohm", [0.06, 0.25, 1.0, 5.0])
+def test_the_sag_is_the_fixed_point_of_the_servos_current_at_any_resistance(ohm):
+    rng, n = np.random.default_rng(4), 36
+    effects = ServoEffects(load_config().replace(supply_resistance=ohm), np.full(n, 1.5), np.full(n, 6.0))
+    for _ in range(200):  # from step to step as different as can be
+        output, dq = rng.uniform(-1.2, 1.2, n), rng.uniform(-8.0, 8.0, n) * rng.choice([0.0, 1.0])
+        effects.torque(np.full(n, 1.5), output, np.zeros(n), dq, 0.002)
+        expected = settled(np.clip(output, -1.0, 1.0), dq, ohm)
+        assert effects.voltage == pytest.approx(expected, abs=1e-6)
+        last = np.clip(output, -1.0, 1.0), dq
+    if ohm == 0.06:  # as the former iteration from step to step ended
+        volts = 12.0
+        for _ in range(100):
+            current = np.maximum(last[0] * (last[0] * volts / 12.0 - last[1] / 6.0), 0.0).sum() * 1.5 + 0.05 * n
+            volts = 12.0 - ohm * current
+        assert effects.voltage == pytest.approx(volts, abs=1e-9)
 
 
 def test_windings_warm_up_lose_torque_and_cool():

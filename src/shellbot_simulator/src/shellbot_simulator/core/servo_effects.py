@@ -88,12 +88,29 @@ class ServoEffects:
             config.winding_heating * output**2
             - (self.temperature - config.ambient_temperature) / config.winding_cooling_time
         )
-        # the fraction of time that the bridge is on, times the motor's current, as of the emulated servos
-        motor = output * (output * (self.voltage / config.nominal_voltage) - dq / self._speed)
-        current = np.maximum(motor, 0.0).sum() * config.servo_stall_current + _IDLE_CURRENT * output.size
-        self.voltage = max(0.0, config.supply_voltage - config.supply_resistance * current)
+        self.voltage = self._sagging(output, dq)
         torque = output * self._stall * self.strength
         return self._through_the_play(torque, output, dq, duration) if self._play else torque
+
+    def _sagging(self, output: np.ndarray, dq: np.ndarray) -> float:
+        """Return the voltage at which supply and motors agree, V.
+
+        A motor draws the fraction of time that its bridge is on, times its current, as the emulated servos do: a line
+        over the voltage, cut off at zero. Their sum is convex, so Newton's method from the supply's own voltage goes
+        down to the solution, and is there when no further motor is cut off. Steps from voltage to current and back
+        would swing between two values above some 0.2 Ohm.
+        """
+        config = self._config
+        drop = config.supply_resistance * config.servo_stall_current  # V of one servo that stalls
+        rise, base = drop * output**2 / config.nominal_voltage, drop * output * dq / self._speed
+        no_load = config.supply_voltage - config.supply_resistance * _IDLE_CURRENT * output.size
+        voltage, count = config.supply_voltage, -1
+        while True:
+            draws = rise * voltage > base
+            if draws.sum() == count:
+                return max(0.0, voltage)
+            count = draws.sum()
+            voltage = float((no_load + base[draws].sum()) / (1.0 + rise[draws].sum()))
 
     def _through_the_play(self, torque: np.ndarray, output: np.ndarray, dq: np.ndarray, duration: float) -> np.ndarray:
         """Return the torque that reaches the horn: none until the motor has crossed the play to that side."""
