@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import json
@@ -12,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import DefinitionError
 from shellbot_evaluation.campaign import Campaign, case_summary, comparison
-from shellbot_evaluation.console import Progress, seeds_of
+from shellbot_evaluation.console import Progress, seed_of, seeds_of
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.experiment_report import campaign_text
 from shellbot_evaluation.experiments import Limit, load_experiments, make_case, plan_runs
@@ -109,6 +111,17 @@ def test_seeds_are_a_count_or_a_range():
     for wrong in ("a", "0", "-1", "3:3", ":", "5:2", "-2:1", "1:2:3"):
         with pytest.raises(DefinitionError, match=f"--seeds is '{wrong}'; give N of 1 or more, or A:B"):
             seeds_of(wrong)
+
+
+@pytest.mark.parametrize("text", ["99999999999", "100001", "0:100001", "2147483647:2147483649"])
+def test_more_seeds_than_can_be_run_are_refused_with_both_bounds(text):
+    with pytest.raises(DefinitionError, match=f"^--seeds is '{text}'; .* 100000 seeds, each from 0 to 2147483647"):
+        seeds_of(text)
+    assert len(seeds_of("2147383648:2147483648")) == 100_000, "the last of all"
+    with pytest.raises(argparse.ArgumentTypeError, match="from 0 to 2147483647"):
+        seed_of("2147483648")
+    with pytest.raises(DefinitionError, match="whole number from 0 to 2147483647"):
+        ChainConfig(seed=2**31)
 
 
 def test_runs_spread_friction_over_seeds():

@@ -242,7 +242,9 @@ def _number(where: str, kind: type, value: Any, metadata: Mapping[str, Any]) -> 
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
     if is_number and low <= value <= high and (kind is float or value == int(value)):
         return kind(value)
-    ends = f" from {low:.9g} to {high:.9g}" if high < math.inf else f" of at least {low:.9g}" if low > -math.inf else ""
+    ends = (
+        f" from {low:.10g} to {high:.10g}" if high < math.inf else f" of at least {low:.10g}" if low > -math.inf else ""
+    )
     unit = f" {metadata['unit']}" if metadata.get("unit") else ""
     hint = f" ({metadata['hint']})" if metadata.get("hint") else ""
     what = "whole number" if kind is int else "number" if ends else "finite number"

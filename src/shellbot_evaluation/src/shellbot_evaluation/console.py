@@ -16,6 +16,9 @@ from shellbot_common import SettingsError
 from shellbot_simulator.core.config import ENGINES
 from shellbot_simulator.core.errors import SimulatorError
 
+GREATEST_SEED = 2**31 - 1  # of the chain (`ChainConfig.seed`)
+MOST_SEEDS = 100_000
+
 
 def say(text: str) -> None:
     """Write a result to standard output."""
@@ -72,8 +75,8 @@ def add_out(parser: argparse.ArgumentParser) -> None:
 
 def seed_of(text: str) -> int:
     """Return one seed; for argparse, which names the option of a wrong one."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no seed; give a whole number from 0 on")
+    if not text.isdecimal() or int(text) > GREATEST_SEED:
+        raise argparse.ArgumentTypeError(f"{text!r} is no seed; give a whole number from 0 to {GREATEST_SEED}")
     return int(text)
 
 
@@ -83,7 +86,7 @@ def seeds_of(text: str) -> range:
     Raises
     ------
     DefinitionError
-        If it stands for none.
+        If it stands for none, for more than `MOST_SEEDS`, or for one beyond `GREATEST_SEED`.
     """
     first, _, end = text.rpartition(":")
     try:
@@ -92,6 +95,10 @@ def seeds_of(text: str) -> range:
         seeds = range(0)
     if not seeds or seeds[0] < 0:
         raise DefinitionError(f"--seeds is '{text}'; give N of 1 or more, or A:B with 0 <= A < B")
+    if seeds[-1] > GREATEST_SEED or seeds[-1] - seeds[0] >= MOST_SEEDS:
+        raise DefinitionError(
+            f"--seeds is '{text}'; give at most {MOST_SEEDS} seeds, each from 0 to {GREATEST_SEED}: each takes seconds"
+        )
     return seeds
 
 
