@@ -51,7 +51,8 @@ def test_the_bank_follows_the_law_of_the_single_motor():
                 servo.motor.set_external(position[i], 0.0)
                 servo.motor.advance(k * 1e-3)
                 assert banked[i].motor.output == pytest.approx(servo.motor.output, abs=1e-12)
-                assert torque[i] == pytest.approx(servo.motor.torque(), abs=1e-12)
+                # the single motor's is after the step, and a thousandth of a second warmer
+                assert torque[i] == pytest.approx(servo.motor.torque(), abs=1e-5)
 
 
 def test_registers_show_what_the_simulator_did():
@@ -73,7 +74,8 @@ def test_a_stalled_motor_overloads_and_shuts_down():
     servos[0].table["torque_enable"], servos[0].table["goal_position"] = 1, 1000
     for _ in range(1200):
         torque = bank.step(np.array([2.0]), np.zeros(1), 0.002)
-    assert torque[0] == pytest.approx(1.5)
+    assert torque[0] == pytest.approx(1.5 / (1.0 + 0.0039 * (bank.temperature[0] - 25.0)), rel=1e-5)
+    assert 1.48 < torque[0] < 1.49, "2 K warmer"
     servos[0].advance(2.4)
     assert servos[0].alarms & ErrorFlags.OVERLOAD and servos[0].table["torque_limit"] == 0
     assert bank.step(np.array([2.0]), np.zeros(1), 0.002)[0] == 0.0
@@ -107,7 +109,42 @@ def test_current_is_that_of_the_datasheet_at_stall_and_nothing_without_torque():
     for goal in (1000, 0):
         servos[0].table["torque_enable"], servos[0].table["goal_position"] = 1, goal
         bank.step(np.array([2.0, 2.0]), np.zeros(2), 0.002)
-        assert bank.current() == pytest.approx(1.5 + 2 * 0.05)
+        assert bank.current() == pytest.approx(1.5 + 2 * 0.05, rel=1e-4)
+
+
+def test_a_warm_winding_pushes_brakes_draws_and_heats_less():
+    figures = []
+    for temperature in (25.0, 75.0):
+        servo = equal_servos([1])[0]
+        bank = MotorBank([servo])
+        servo.table["torque_enable"], servo.table["goal_position"] = 1, 1000
+        servo.motor.temperature = temperature
+        no_load = servo.motor.parameters.no_load_speed
+        torque = bank.step(np.array([2.0]), np.array([0.5 * no_load]), 0.002)
+        heat = bank.temperature - temperature + (temperature - 25.0) * 0.002 / 300.0
+        figures.append((torque[0], bank.braking[0], bank.current() - 0.05, heat[0]))
+    assert figures[0] == pytest.approx((1.5, 1.0, 0.75, 0.25 * 0.8 * 0.002))
+    assert figures[1] == pytest.approx(np.array(figures[0]) / (1.0 + 0.0039 * 50.0))
+    bank.step(np.array([2.0]), np.array([no_load]), 0.002)
+    assert bank.temperature < 75.0, "no current at the speed without load, and no heat"
+
+
+def test_the_single_motor_turns_as_fast_warm_and_brakes_less():
+    speeds, braking = [], []
+    for temperature in (25.0, 69.0):
+        servo = EmulatedServo(1)
+        servo.table["cw_angle_limit"] = servo.table["ccw_angle_limit"] = 0
+        servo.table["torque_enable"], servo.table["moving_speed"] = 1, 1023
+        servo.motor.load_torque = servo.motor.parameters.friction
+        servo.advance(1.0)
+        servo.motor.temperature = temperature
+        servo.advance(2.0)
+        speeds.append(servo.motor.velocity)
+        servo.motor.output = 0.0
+        braking.append(servo.motor.torque())
+        assert servo.motor.temperature < temperature + 1e-4, "it draws no current"
+    assert speeds == pytest.approx([servo.motor.parameters.no_load_speed] * 2, rel=1e-3)
+    assert braking[0] / braking[1] == pytest.approx(1.0 + 0.0039 * 44.0, rel=0.01)
 
 
 def test_a_battery_sags_discharges_and_refuses_nonsense():

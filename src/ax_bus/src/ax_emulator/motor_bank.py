@@ -13,7 +13,7 @@ import numpy as np
 
 from ax_bus.registers import POSITION_MAX, RAD_PER_S_PER_STEP, RAD_PER_STEP, TABLE_SIZE
 from ax_emulator.errors import EmulationError
-from ax_emulator.motor import MotorParameters, effective_slope
+from ax_emulator.motor import COASTING, MotorParameters, effective_slope, winding_resistance
 from ax_emulator.servo import EmulatedServo
 
 Array = np.ndarray  # (n servos,) of float64 unless noted otherwise
@@ -78,7 +78,9 @@ class BankMotor:
 
     def torque(self, voltage: float = NOMINAL_VOLTAGE) -> float:
         """Return the torque of the windings, N·m; the simulator has the damping."""
-        return self.output * self.parameters.stall_torque * voltage / NOMINAL_VOLTAGE
+        p = self.parameters
+        stall = p.stall_torque * voltage / NOMINAL_VOLTAGE
+        return self.output * stall / winding_resistance(self.temperature, p.ambient)
 
     def advance(self, time: float, voltage: float = NOMINAL_VOLTAGE) -> None:
         """Nothing: the bank steps all motors together."""
@@ -101,7 +103,9 @@ class MotorBank:
     temperature : (n,) array
         Degrees Celsius.
     is_on : (n,) bool array
-        Whether torque is enabled; without it only a tenth of the damping is left.
+        Whether torque is enabled.
+    braking : (n,) array
+        Fraction of the damping ``tau_stall / w_0`` that acts: less of a warm motor, a tenth without torque.
     """
 
     def __init__(self, servos: Sequence[EmulatedServo]) -> None:
@@ -120,6 +124,7 @@ class MotorBank:
         self.stalled = np.zeros(len(servos))
         self.temperature = np.array([servo.motor.temperature for servo in servos])
         self.is_on = np.zeros(len(servos), dtype=bool)
+        self.braking = np.full(len(servos), COASTING)
         self._stall = np.array([each.stall_torque for each in p])
         self._no_load = np.array([each.no_load_speed for each in p])
         self._ambient = np.array([each.ambient for each in p])
@@ -127,6 +132,7 @@ class MotorBank:
         self._cooling = np.array([each.cooling_time for each in p])
         self._stall_current = np.array([table.model.stall_current for table in self._tables])
         self._voltage = np.full(len(servos), NOMINAL_VOLTAGE)
+        self._resistance = np.ones(len(servos))
         for i, servo in enumerate(servos):
             servo.motor = BankMotor(self, i, p[i])  # type: ignore[assignment]  # same face, other inside
 
@@ -143,7 +149,8 @@ class MotorBank:
         Returns
         -------
         (n,) array
-            Torques of the windings, N·m, without the damping ``tau_stall / w_0``, which the simulator must have.
+            Torques of the windings, N·m, without the damping, which the simulator must have: `braking` of
+            ``tau_stall / w_0``.
         """
         # an array of 25 words a servo; words start at even addresses only
         words = np.frombuffer(b"".join([table.image for table in self._tables]), dtype="<u2")
@@ -172,19 +179,29 @@ class MotorBank:
         self.output = u
         pushes = self.is_on & (limit > 0.0) & (np.abs(u) >= limit) & (np.abs(velocity) < _STOPPED * self._no_load)
         self.stalled = np.where(pushes, self.stalled + duration, 0.0)
-        aim = self._ambient + u * u * self._heating
-        self.temperature += (aim - self.temperature) * (duration / self._cooling)
         self._voltage = np.array([servo.voltage for servo in self._servos])
-        return u * self._stall * (self._voltage / NOMINAL_VOLTAGE)
+        self._resistance = winding_resistance(self.temperature, self._ambient)
+        self.braking = np.where(self.is_on, 1.0 / self._resistance, COASTING)
+        drive = u * (self._voltage / NOMINAL_VOLTAGE)
+        current = (drive - velocity / self._no_load) * self.is_on  # squared, by resistance: i^2 r
+        aim = self._ambient + current**2 / self._resistance * self._heating
+        self.temperature += (aim - self.temperature) * (duration / self._cooling)
+        return drive * self._stall / self._resistance
 
     def current(self) -> float:
         """Return what all servos draw together, A: the fraction of time that the bridge is on, times the motor's."""
         speed, voltage = self.velocity / self._no_load, self._voltage / NOMINAL_VOLTAGE
-        draw = motor_current(self.output, speed, self._stall_current, voltage)
+        draw = motor_current(self.output, speed, self._stall_current, voltage, self._resistance)
         return float(draw.sum()) + IDLE_CURRENT * len(self._tables)
 
 
-def motor_current(output: Array, speed: Array, stall_current: Array, voltage: Union[Array, float] = 1.0) -> Array:
+def motor_current(
+    output: Array,
+    speed: Array,
+    stall_current: Array,
+    voltage: Union[Array, float] = 1.0,
+    resistance: Union[Array, float] = 1.0,
+) -> Array:
     """Return what motors draw from the supply, A: the fraction of time that the bridge is on, times the motor's.
 
     Parameters
@@ -197,5 +214,7 @@ def motor_current(output: Array, speed: Array, stall_current: Array, voltage: Un
         At the nominal voltage, A.
     voltage : array or float
         Of the supply, as a fraction of the nominal one.
+    resistance : array or float
+        Of the windings, as a multiple of the cold ones'.
     """
-    return np.maximum(output * (output * voltage - speed), 0.0) * stall_current
+    return np.maximum(output * (output * voltage - speed), 0.0) * stall_current / resistance

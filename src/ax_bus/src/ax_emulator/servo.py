@@ -293,7 +293,7 @@ class EmulatedServo:
             table["realtime_tick"] = int((time - self._booted) * 1e3 + 1e-6) % 32768
         if self._has_current:
             row = model.register("current")
-            table["current"] = row.from_si(motor.output * model.stall_current)
+            table["current"] = row.from_si(motor.current(self.voltage) * model.stall_current)
 
     def raise_alarm(self, alarms: ErrorFlags) -> None:
         """Raise overload or overheating without a cause; those in the shutdown mask take the torque limit to 0."""

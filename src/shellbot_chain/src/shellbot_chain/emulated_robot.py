@@ -25,7 +25,6 @@ from shellbot_simulator.core.state import SimState
 
 from .errors import DefinitionError
 
-COASTING = 0.1  # share of the damping that is left of a servo without torque, as in the servos' own motors
 _LONGEST_BEHIND = 0.2  # s
 _WALKING_SLOPE = 16  # the stiffness that the direct simulation takes
 
@@ -163,8 +162,7 @@ class EmulatedRobot(World):
     def step(self) -> None:
         """Do one physics step: torques of the motors, motion of the bodies, sag of the battery."""
         torque = self.bank.step(self.bank.position, self.bank.velocity, self.config.timestep)
-        damping = np.where(self.bank.is_on, 1.0, COASTING)
-        self.simulator.step_torque(self._spread @ torque, damping @ self._joints)
+        self.simulator.step_torque(self._spread @ torque, self.bank.braking @ self._joints)
         self._place_horns()
         self.chain.set_supply(self.battery.drain(self.bank.current(), self.config.timestep))
         self._steps += 1

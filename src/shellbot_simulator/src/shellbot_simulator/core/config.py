@@ -55,6 +55,7 @@ class SimulatorConfig(Settings, error=ConfigError):
     servo_stall_current: float = number(0.0, 20.0, "A", default=1.5)
     winding_heating: float = number(0.0, 50.0, "K/s", default=0.0)
     winding_cooling_time: float = number(1.0, 1e5, "s", default=300.0)
+    servo_temperature_limit: float = number(61.0, 1e4, "degrees Celsius", default=70.0)
     ambient_temperature: float = number(-40.0, 60.0, "degrees Celsius", default=25.0)
     yaw_noise_deg: float = number(0.0, 180.0, "deg", default=1.0)
     joint_noise_deg: float = number(0.0, 5.0, "deg", default=0.2)

@@ -3,7 +3,9 @@
 
 All are off in config/simulator.yaml. The law is that of the AX series, as ax_emulator has it for registers: no output
 inside the compliance margin, then the slope of the stiffness from the margin's edge, never below the punch. Rotor and
-damping stay at the joint while the gear is in its play.
+damping stay at the joint while the gear is in its play. A warm winding has more resistance: stall torque, damping and
+current fall alike, and the speed without load stays. A servo beyond its temperature limit shuts down, as the AX series
+does as delivered (alarm shutdown), here until the reset.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ class ServoEffects:
     ----------
     temperature : (n,) array
         Of the windings, degrees Celsius.
+    overheated : (n,) bool array
+        Whether a servo has shut down.
     voltage : float
         At the servos, V.
     """
@@ -54,14 +58,19 @@ class ServoEffects:
         """Begin cold, without load, with the play open to both sides."""
         n = len(self._stall)
         self.temperature = np.full(n, self._config.ambient_temperature)
+        self.overheated = np.zeros(n, dtype=bool)
         self.voltage = self._config.supply_voltage
         self._place = np.full(n, 0.5 * self._play)  # of the motor in its play, rad; 0 and all of it: in touch
 
     @property
+    def braking(self) -> np.ndarray:
+        """Damping against that of a cold servo, (n,): what the resistance leaves of stall torque and current, too."""
+        return 1.0 / (1.0 + _COPPER * (self.temperature - self._config.ambient_temperature))
+
+    @property
     def strength(self) -> np.ndarray:
         """Torque at full output against that of a cold servo at nominal voltage, (n,)."""
-        warm = 1.0 + _COPPER * (self.temperature - self._config.ambient_temperature)
-        return self.voltage / self._config.nominal_voltage / warm
+        return self.voltage / self._config.nominal_voltage * self.braking
 
     def torque(
         self, stiffness: np.ndarray, command: np.ndarray, q: np.ndarray, dq: np.ndarray, duration: float
@@ -83,16 +92,22 @@ class ServoEffects:
         error = command - q
         beyond = np.maximum(np.abs(error) - self._margin, 0.0)
         output = np.maximum(stiffness * beyond / self._stall, config.servo_punch * (stiffness > 0.0))
-        output = np.where(beyond > 0.0, np.sign(error) * np.minimum(output, 1.0), 0.0)
+        drives = (stiffness > 0.0) & ~self.overheated
+        output = np.where((beyond > 0.0) & drives, np.sign(error) * np.minimum(output, 1.0), 0.0)
+        speed, braking = dq / self._speed, self.braking
+        self.voltage = self._sagging(output, speed, braking)
+        current = (
+            output * (self.voltage / config.nominal_voltage) - speed
+        ) * braking  # of that of a cold servo's stall
         self.temperature += duration * (
-            config.winding_heating * output**2
+            config.winding_heating * current**2 / braking * drives
             - (self.temperature - config.ambient_temperature) / config.winding_cooling_time
         )
-        self.voltage = self._sagging(output, dq)
+        self.overheated |= self.temperature > config.servo_temperature_limit
         torque = output * self._stall * self.strength
         return self._through_the_play(torque, output, dq, duration) if self._play else torque
 
-    def _sagging(self, output: np.ndarray, dq: np.ndarray) -> float:
+    def _sagging(self, output: np.ndarray, speed: np.ndarray, braking: np.ndarray) -> float:
         """Return the voltage at which supply and motors agree, V.
 
         A motor draws the fraction of time that its bridge is on, times its current, as the emulated servos do: a line
@@ -101,8 +116,8 @@ class ServoEffects:
         would swing between two values above some 0.2 Ohm.
         """
         config = self._config
-        drop = config.supply_resistance * config.servo_stall_current  # V of one servo that stalls
-        rise, base = drop * output**2 / config.nominal_voltage, drop * output * dq / self._speed
+        drop = config.supply_resistance * config.servo_stall_current * braking  # V of one servo that stalls
+        rise, base = drop * output**2 / config.nominal_voltage, drop * output * speed
         no_load = config.supply_voltage - config.supply_resistance * _IDLE_CURRENT * output.size
         voltage, count = config.supply_voltage, -1
         while True:

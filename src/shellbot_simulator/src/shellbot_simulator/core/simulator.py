@@ -516,6 +516,12 @@ class Simulator:
             return np.full(self.joint_count, self.config.ambient_temperature)
         return self._effects.temperature.copy()
 
+    @property
+    def overheated_joints(self) -> Tuple[str, ...]:
+        """Joints whose servos have shut down by heat, and have no torque until the reset."""
+        hot = () if self._effects is None else np.flatnonzero(self._effects.overheated)
+        return tuple(self.joint_names[i] for i in hot)
+
     def _follow_positions(self) -> None:
         """Write what of the servos' law depends on positions in more than the engine's own terms."""
         servos, q = self._servos, self.data.qpos[self._q_index]
@@ -533,6 +539,7 @@ class Simulator:
         target = self._servos.set_point(self._command, q) if self._servos.has_velocity_limit else self._command
         torque = effects.torque(stiffness, target, q, self.data.qvel[self._v_index], self.config.timestep)
         self.data.ctrl[:] = q + torque / np.where(stiffness > 0.0, stiffness, 1.0)
+        self.model.dof_damping[self._v_index] = self._damping * effects.braking
         limit = self._effort * effects.strength
         self.model.actuator_forcerange[:] = np.column_stack([-limit, limit])
 

@@ -103,6 +103,9 @@ class StatePublisher:
             level, text = DiagnosticStatus.WARN, "no stamped commands: holding the last one"
         elif phase is Phase.LOCKED and target and factor < _SLOW * target:
             level, text = DiagnosticStatus.WARN, f"slower than requested: real-time factor {factor:.2f} of {target:g}"
+        hot = self._simulator.overheated_joints
+        if hot:
+            level, text = DiagnosticStatus.WARN, f"too hot, without torque until the reset: {', '.join(hot)}"
         values = {
             "real_time_factor": f"{factor:.3f}",
             "phase": phase.value,

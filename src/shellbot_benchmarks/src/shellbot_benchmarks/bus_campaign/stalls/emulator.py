@@ -31,7 +31,6 @@ READY = "ready"
 VARIANT = "walker"
 _STEP = 8e-3  # s of the physics
 _LOOK_EVERY = 2  # steps between two looks at where the horns are
-_COASTING = 0.1  # fraction of the damping that is left without torque, as of `Motor`
 _READ = 4096  # bytes that PtyServer reads at a time
 # N·m/rad towards the pose in which the robot lies: it tears limp servos there at up to 2 rad/s, and one that holds sags
 # by a step or two
@@ -68,7 +67,7 @@ class Weight(World):
     def step(self) -> None:
         """Let motors and weight move the horns."""
         torque = self._bank.step(self._position, self._velocity, _STEP) + _SAG * (self._initial - self._position)
-        damping = self._damping * np.where(self._bank.is_on, 1.0, _COASTING)
+        damping = self._damping * self._bank.braking
         velocity = (self._velocity + _STEP * torque / self._inertia) / (1.0 + _STEP * damping / self._inertia)
         self._velocity = np.sign(velocity) * np.maximum(np.abs(velocity) - self._stick, 0.0)
         self._position = self._position + _STEP * self._velocity
