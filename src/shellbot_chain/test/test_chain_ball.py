@@ -60,6 +60,19 @@ def test_errors_of_the_joints_zeros_a_slope_and_slippery_ground_do_not_tip_it():
         assert deep < 1.0
 
 
+def test_errors_of_the_zeros_are_no_deviations_of_the_start():
+    chain = Chain(seed=0, joint_offset_deg=1.0, record=False)
+    errors, starts = [], []
+    for seed in range(60):
+        chain.robot.restart(seed)
+        errors.append(chain.robot.joint_offset)
+        starts.append(chain.simulator.state().q)
+    both = np.corrcoef(np.array(errors).T, np.array(starts).T)
+    assert np.abs(both[: len(errors[0]), len(errors[0]) :]).max() < 0.6, "0.5 in 576 pairs of 60; alike: 1"
+    chain.robot.restart(None)
+    assert not chain.robot.joint_offset.any(), "without a seed no noise"
+
+
 def test_rough_ground_does_not_jam_the_legs_while_they_open():
     chain = Chain(seed=303, friction=0.91, mass_scale=0.95, slope_deg=0.7, slope_azimuth_deg=36.0, joint_offset_deg=1.0)
     chain.stand_up()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from shellbot_chain.chain import Chain
+from shellbot_evaluation import feed_forward_experiment, gaits_experiment, limp_experiment
 from shellbot_evaluation.terrain_experiment import TERRAIN, Case, conditions, execute
 from shellbot_simulator.core.terrain import rubble
 
@@ -31,6 +32,17 @@ def test_a_seed_is_the_same_rubble_again_and_meets_every_ground():
     assert 0.006 <= heights.min() < 0.01 and 0.055 < heights.max() <= 0.06
     cases = conditions(1, ("tripod", "rough"), 1.0, 0.1, (0.6, 1.0))
     assert len({case.label for case in cases}) == 16 and all(0.6 <= case.friction <= 1.0 for case in cases)
+
+
+@pytest.mark.parametrize("drawn", [gaits_experiment, limp_experiment, feed_forward_experiment, None])
+def test_the_floor_of_a_seed_has_nothing_to_do_with_its_start(drawn):
+    ends = (("tripod",), 1.0, 0.1, (0.6, 1.0))
+    seeds = range(300)
+    floors = [(drawn.conditions(seed) if drawn else conditions(seed, *ends))[0].friction for seed in seeds]
+    starts = [np.random.default_rng(seed) for seed in seeds]
+    for draw in ("uniform", "standard_normal"):
+        assert abs(np.corrcoef(floors, [getattr(rng, draw)() for rng in starts])[0, 1]) < 0.2
+    assert 0.6 <= min(floors) < 0.61 and 0.99 < max(floors) <= 1.0
 
 
 @pytest.mark.parametrize("given", [["--friction", "0.9", "0.6"], ["--distance", "0"]])

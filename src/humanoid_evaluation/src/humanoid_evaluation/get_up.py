@@ -14,6 +14,7 @@ from typing import Any, Dict, Sequence
 import numpy as np
 
 from humanoid_evaluation.robot import Robot
+from shellbot_common.seed_streams import Stream, seeded
 from shellbot_simulator.core.config import load_config
 
 _STAND, _PUSH_TIME = 1.2, 0.1  # s
@@ -39,7 +40,7 @@ def run_get_up(fall: Fall) -> Dict[str, Any]:
         The fall's fields; `side` it lay on, `noticed_s` before the torso came to rest, greatest acceleration of the
         torso in the fall (m/s^2), `stands`, seconds and tries to get up, `base_height_m` at the end.
     """
-    rng = np.random.default_rng([fall.seed, 21])
+    rng = seeded(fall.seed, Stream.HUMANOID_FALL)
     world = load_config().replace(friction=float(rng.uniform(0.6, 1.0)), mass_scale=float(rng.uniform(0.95, 1.05)))
     robot = Robot(world, fall.seed, fall.motors)
     angle, force = rng.uniform(-math.pi, math.pi), rng.uniform(*_FORCE)

@@ -13,6 +13,7 @@ from humanoid_evaluation.robot import Robot, parameters
 from humanoid_motion.planar import seen_from, wrapped
 from shellbot_common import Settings, check_number, choice, number, required
 from shellbot_common.rotations import rpy_from_quaternion
+from shellbot_common.seed_streams import Stream, seeded
 from shellbot_evaluation.metrics import cost_of_work, tick_work
 from shellbot_simulator.core.config import ENGINES, SimulatorConfig, load_config
 from shellbot_simulator.core.state import SimState
@@ -115,7 +116,7 @@ def _push(trial: Trial, limit: float) -> Optional[Tuple[float, Tuple[float, floa
     """Return when the push comes, s, and its force, N: at any phase of a step, from any side."""
     if not trial.push:
         return None
-    rng = np.random.default_rng([trial.seed, 7])
+    rng = seeded(trial.seed, Stream.HUMANOID_PUSH)
     angle, moment = rng.uniform(-math.pi, math.pi), rng.uniform(0.35, 0.45)
     force = (trial.push * math.cos(angle), trial.push * math.sin(angle), 0.0)
     return _STAND + moment * 0.4 * (limit - _STAND), force

@@ -10,6 +10,7 @@ from typing import Deque, Optional, Protocol, Sequence
 
 import numpy as np
 
+from shellbot_common.seed_streams import Stream, seeded
 from shellbot_control import CommandFilter, JointLimits
 from shellbot_description import named_pose_array, robot_profile
 from shellbot_kinematics.reports import JointTargets
@@ -80,7 +81,9 @@ class SimulatedRobot:
         self.simulator.reset(q, seed=seed, attitude=attitude)
         self.filter.reset()
         self._late = deque([None] * self._latency)
-        errors = self._offset_std * np.random.default_rng(seed).standard_normal(self.joint_offset.size)
+        errors = np.zeros(self.joint_offset.size)
+        if seed is not None:
+            errors = self._offset_std * seeded(seed, Stream.JOINT_ZEROS).standard_normal(errors.size)
         fans = [name.endswith("_fan") for name in self.filter.limits.names]
         errors[fans] = errors[fans][0]  # one motor
         self.joint_offset = errors

@@ -14,6 +14,7 @@ from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError, MissionFailed
 from shellbot_chain.planar import wrap_angle, yaw_from_quaternion
 from shellbot_common import TICK, package_file
+from shellbot_common.seed_streams import Stream, seeded
 
 from .metrics import cost_of_transport, mechanical_power, total_torque
 from .seeded_runs import GroupedRuns, at_most
@@ -42,7 +43,7 @@ class Case:
 
 def conditions(seed: int) -> List[Case]:
     """Return the cases of a seed: friction from 0.6 to 1, each motion without and with feed-forward."""
-    friction = float(np.random.default_rng(seed).uniform(0.6, 1.0))
+    friction = float(seeded(seed, Stream.FLOOR).uniform(0.6, 1.0))
     return [Case(seed, motion, fraction, friction) for motion in MOTIONS for fraction in (0.0, 1.0)]
 
 

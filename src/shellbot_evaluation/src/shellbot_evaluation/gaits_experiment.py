@@ -7,9 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Dict, List
 
-import numpy as np
-
 from shellbot_chain.chain_config import ChainConfig
+from shellbot_common.seed_streams import Stream, seeded
 
 from .experiments import Case, Run
 from .runner import execute as execute_run
@@ -41,7 +40,7 @@ class GaitCase:
 
 def conditions(seed: int) -> List[GaitCase]:
     """Return the cases of a seed: friction from 0.6 to 1."""
-    friction = float(np.random.default_rng(seed).uniform(0.6, 1.0))
+    friction = float(seeded(seed, Stream.FLOOR).uniform(0.6, 1.0))
     return [
         GaitCase(seed, gait, speed, heading, friction)
         for gait, speeds in SPEEDS_M_S.items()

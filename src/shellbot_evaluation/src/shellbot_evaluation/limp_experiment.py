@@ -12,6 +12,7 @@ import numpy as np
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError
 from shellbot_chain.planar import tilt_from_quaternion, wrap_angle, yaw_from_quaternion
+from shellbot_common.seed_streams import Stream, seeded
 
 from .metrics import cost_of_work, tick_work
 from .seeded_runs import GroupedRuns, at_least, at_most
@@ -39,7 +40,7 @@ class Case:
 
 def conditions(seed: int) -> List[Case]:
     """Return the cases of a seed: friction from 0.6 to 1."""
-    friction = float(np.random.default_rng(seed).uniform(0.6, 1.0))
+    friction = float(seeded(seed, Stream.FLOOR).uniform(0.6, 1.0))
     return [Case(seed, leg, kind, friction) for leg in range(1, 7) for kind in KINDS]
 
 
@@ -52,7 +53,7 @@ def execute(case: Case) -> Dict[str, Any]:
     try:
         chain = Chain(seed=case.seed, friction=case.friction, record=False)
         chain.stand_up()
-        phase = np.random.default_rng(case.seed).uniform(1.0, 1.5)  # s: anywhere in a stride
+        phase = seeded(case.seed, Stream.LIMP_PHASE).uniform(1.0, 1.5)  # s: anywhere in a stride
         chain.walk((COMMANDED_M_S, 0.0, 0.0), seconds=phase, settle=False)
         _lose(chain, case)
         start, yaw, begun = np.array(chain.state.p_world_base[:2]), _yaw(chain), chain.time

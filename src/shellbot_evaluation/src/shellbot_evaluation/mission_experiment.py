@@ -15,6 +15,7 @@ from shellbot_chain.errors import ChainError
 from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
 from shellbot_client.mission import Mission
+from shellbot_common.seed_streams import Stream, seeded
 
 from .metrics import cost_of_transport
 from .parts import score_parts
@@ -59,7 +60,7 @@ class Conditions:
 
 def conditions(seed: int) -> Conditions:
     """Return the conditions of a seed: friction and bearing from their whole ranges, joint zeros from the seed."""
-    rng = np.random.default_rng([seed, 13])
+    rng = seeded(seed, Stream.MISSION)
     return Conditions(seed, float(rng.uniform(*FRICTION)), float(rng.uniform(-180.0, 180.0)))
 
 

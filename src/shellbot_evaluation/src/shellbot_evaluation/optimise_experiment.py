@@ -15,6 +15,7 @@ from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError
 from shellbot_common import package_file
+from shellbot_common.seed_streams import Stream, seeded
 
 from .errors import EvaluationError
 from .experiments import load_experiments
@@ -90,7 +91,7 @@ def numbers_of(gait: Gait) -> Dict[str, float]:
 
 def execute(trial: Trial) -> Dict[str, Any]:
     """Walk straight on at the commanded speed, torque-limited, and measure; NaN where the robot fell."""
-    friction = float(np.random.default_rng([trial.seed, 17]).uniform(*FRICTION))
+    friction = float(seeded(trial.seed, Stream.OPTIMISE_FLOOR).uniform(*FRICTION))
     row: Dict[str, Any] = {"label": trial.label, "seed": trial.seed, "friction": friction, "success": False}
     row.update(dict.fromkeys(FIGURES, math.nan), message="")
     try:

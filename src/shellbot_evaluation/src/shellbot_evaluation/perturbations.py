@@ -8,12 +8,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
-import numpy as np
-
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import DefinitionError
 from shellbot_client.mission import Mission
+from shellbot_common.seed_streams import Stream, seeded
 
 PUSH = "push_n"  # N for 0.2 s, horizontally, from any side, between 30 and 70 % of the motion
 SETTINGS = (  # of simulator.yaml, where they are explained
@@ -103,7 +102,7 @@ class Perturbations:
 
     def draw(self, seed: int) -> Dict[str, float]:
         """Return the values of a seed."""
-        rng = np.random.default_rng([seed, 19])
+        rng = seeded(seed, Stream.PERTURBATIONS)
         return {
             key: float(rng.integers(int(low), int(high) + 1) if key in _WHOLE else rng.uniform(low, high))
             for key, low, high in self.ranges
@@ -133,7 +132,7 @@ def pusher(chain: Chain, mission: Mission, force_n: float, seed: int, seconds: f
     seconds : float
         About how long the motion takes.
     """
-    rng = np.random.default_rng([seed, 23])
+    rng = seeded(seed, Stream.PUSH)
     delay, angle = rng.uniform(0.3, 0.7) * seconds, rng.uniform(-math.pi, math.pi)
     due = math.inf
 

@@ -15,6 +15,7 @@ from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import ChainError
 from shellbot_common import TICK
+from shellbot_common.seed_streams import Stream, seeded
 
 from .metrics import cost_of_transport, mechanical_power
 
@@ -55,7 +56,7 @@ class Conditions:
 
 def conditions(seed: int) -> Conditions:
     """Return the conditions of a seed: friction, attitude and bearing from their whole ranges."""
-    rng = np.random.default_rng([seed, 12])
+    rng = seeded(seed, Stream.ROLLING)
     x, y, z, w = Rotation.random(random_state=int(rng.integers(2**31))).as_quat().tolist()
     return Conditions(seed, float(rng.uniform(*FRICTION)), (x, y, z, w), float(rng.uniform(-np.pi, np.pi)))
 

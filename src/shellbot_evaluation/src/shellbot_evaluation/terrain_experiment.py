@@ -18,6 +18,7 @@ from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
 from shellbot_client.mission import Mission
 from shellbot_client.phases import walk
+from shellbot_common.seed_streams import Stream, seeded
 from shellbot_simulator.core.terrain import Terrain
 
 from .metrics import cost_of_work, tick_work
@@ -80,7 +81,7 @@ class _Watched(ChainLink):
     def __init__(self, chain: Chain, case: Case) -> None:
         super().__init__(chain)
         self.tilt_deg, self.work_j = 0.0, 0.0
-        rng = np.random.default_rng(case.seed)
+        rng = seeded(case.seed, Stream.TERRAIN_PUSH)
         fraction, side = rng.uniform(0.3, 0.7), rng.choice((-1.0, 1.0))
         self._force = (0.0, side * case.size, 0.0)
         self._pushed_at = chain.time + fraction * case.distance_m / case.speed_m_s if case.kind == "push" else math.inf
@@ -130,7 +131,7 @@ def conditions(
     seed: int, gaits: Sequence[str], distance_m: float, speed_m_s: float, friction: Tuple[float, float]
 ) -> List[Case]:
     """Return the cases of a seed, by every gait; friction is drawn between two values."""
-    mu = float(np.random.default_rng(seed).uniform(*friction))
+    mu = float(seeded(seed, Stream.FLOOR).uniform(*friction))
     return [Case(seed, kind, size, gait, distance_m, speed_m_s, mu) for gait in gaits for kind, size in KINDS]
 
 

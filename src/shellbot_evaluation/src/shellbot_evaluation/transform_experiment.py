@@ -13,6 +13,7 @@ from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import ChainError
 from shellbot_common import TICK
 from shellbot_common.rotations import up_from_quaternion
+from shellbot_common.seed_streams import Stream, seeded
 from shellbot_description import named_pose_array
 
 from .metrics import tick_work
@@ -65,7 +66,7 @@ class Conditions:
 
 def conditions(seed: int) -> Conditions:
     """Return the conditions of a seed: friction, mass and slope from their whole ranges, joint zeros from the seed."""
-    rng = np.random.default_rng([seed, 11])
+    rng = seeded(seed, Stream.TRANSFORMATION)
     friction, mass = rng.uniform(*FRICTION), rng.uniform(*MASS)
     return Conditions(seed, friction, mass, rng.uniform(0.0, SLOPE_DEG), rng.uniform(-180.0, 180.0))
 

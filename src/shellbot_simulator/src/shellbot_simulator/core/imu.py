@@ -11,13 +11,13 @@ import mujoco
 import numpy as np
 
 from shellbot_common import TICK
+from shellbot_common.seed_streams import Stream, seeded
 
 from .config import SimulatorConfig
 from .model_builder import IMU_SITE
 from .state import ImuSample
 
 _XYZW = np.array([1, 2, 3, 0])  # places of the components in a quaternion w, x, y, z
-_BIAS = 11  # with the seed, seeds the biases: a generator of their own leaves the noise as it is without them
 
 
 class ImuSensor:
@@ -50,7 +50,7 @@ class ImuSensor:
         """Start a new noise sequence and draw the biases of this seed; None means none of both."""
         self._rng = rng
         self._earlier.clear()
-        drawn = np.zeros((2, 3)) if seed is None else np.random.default_rng([seed, _BIAS]).standard_normal((2, 3))
+        drawn = np.zeros((2, 3)) if seed is None else seeded(seed, Stream.IMU_BIAS).standard_normal((2, 3))
         self._gyroscope_bias = self._config.gyroscope_bias_std * drawn[0]
         self._accelerometer_bias = self._config.accelerometer_bias_std * drawn[1]
 

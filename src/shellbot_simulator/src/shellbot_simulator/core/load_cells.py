@@ -9,11 +9,11 @@ import mujoco
 import numpy as np
 
 from shellbot_common.robot_profile import LoadCells
+from shellbot_common.seed_streams import Stream
 
 from .errors import ModelError
 from .reading import noise, stepped
 
-_STREAM = 21  # and the numbers behind it, one a contact
 _BALANCE = 1e3  # weight of the balance of forces against the least sum of squares, which leaves an error of its square
 
 
@@ -48,7 +48,7 @@ class LoadCellArray:
         from scipy.optimize import nnls  # 20 MB that a window, which only draws a robot, does not need
 
         self._nnls = nnls
-        self._cells, self._stream, self._std = cells, _STREAM + index, std
+        self._cells, self._stream, self._std = cells, Stream.LOAD_CELLS + index, std
         data = mujoco.MjData(model)
         mujoco.mj_kinematics(model, data)
         base = model.body(contact).id

@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from shellbot_common.robot_profile import RangeSensor
+from shellbot_common.seed_streams import Stream
 
 from .config import Box
 from .errors import ModelError
@@ -21,7 +22,6 @@ from .obstacles import first_body
 from .rays import into_boxes, into_geom
 from .reading import noise, stepped
 
-_STREAM = 121  # and the numbers behind it, one a sensor
 _RAYS = 120  # in a cone of 60 deg, one within 4.5 deg of any direction: a wall is seen within 0.3 % of its distance
 _GOLDEN = math.pi * (3.0 - math.sqrt(5.0))  # rad
 
@@ -53,7 +53,7 @@ class RangeCone:
     def __init__(
         self, model: mujoco.MjModel, boxes: Sequence[Box], link: str, sensor: RangeSensor, index: int, std: float
     ) -> None:
-        self._sensor, self._stream, self._std = sensor, _STREAM + index, std
+        self._sensor, self._stream, self._std = sensor, Stream.RANGE_SENSORS + index, std
         self._model = model
         self._obstacles = np.flatnonzero(model.geom_bodyid >= first_body(model)).tolist()
         self._body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, link)

@@ -7,13 +7,15 @@ from typing import Optional
 
 import numpy as np
 
+from shellbot_common.seed_streams import seeded
+
 
 def noise(seed: Optional[int], stream: int, tick: int, count: int) -> np.ndarray:
     """Return standard normal noise (count,); zeros without a seed.
 
     It follows from seed, stream and tick alone: who reads a sensor, and how often, changes no other reading.
     """
-    return np.zeros(count) if seed is None else np.random.default_rng([seed, stream, tick]).standard_normal(count)
+    return np.zeros(count) if seed is None else seeded(seed, stream, tick).standard_normal(count)
 
 
 def stepped(values: np.ndarray, resolution: float) -> np.ndarray:
