@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from shellbot_chain.chain_config import ChainConfig
@@ -30,6 +31,16 @@ def test_a_seed_draws_from_the_whole_range_and_always_the_same():
     assert {v["push_n"] for v in values} == {30.0} and drawn.draw(7) == values[7]
     runs = plan_runs(Experiment("e", (STEP,), ()), (7,), (0.7, 1.0), drawn)
     assert [run.drawn for run in runs] == [values[7]]
+
+
+def test_what_a_key_draws_does_not_depend_on_the_others():
+    texts = ["mass_scale=0.9:1.1", "torque_scale=0.8:1.0", "command_latency=0:3"]
+    drawn = Perturbations.parse(texts).draw(3)
+    assert Perturbations.parse(texts[::-1]).draw(3) == drawn
+    assert Perturbations.parse(texts[1:2]).draw(3) == {"torque_scale": drawn["torque_scale"]}
+    fractions = [Perturbations.parse(["mass_scale=0.9:1.1", "torque_scale=0.8:1.0"]).draw(s) for s in range(200)]
+    both = np.corrcoef([row["mass_scale"] for row in fractions], [row["torque_scale"] for row in fractions])
+    assert abs(both[0, 1]) < 0.25, "two keys are no copies of each other"
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ SETTINGS = (  # of simulator.yaml, where they are explained
     "gyroscope_std",
     "orientation_std_deg",
 )
-PERTURBATIONS = (
+PERTURBATIONS = (  # each draws by its place here: new ones at the end
     "mass_scale",
     "torque_scale",
     "slope_deg",
@@ -101,12 +101,12 @@ class Perturbations:
         return tuple(key for key, _, _ in self.ranges)
 
     def draw(self, seed: int) -> Dict[str, float]:
-        """Return the values of a seed."""
-        rng = seeded(seed, Stream.PERTURBATIONS)
-        return {
-            key: float(rng.integers(int(low), int(high) + 1) if key in _WHOLE else rng.uniform(low, high))
-            for key, low, high in self.ranges
-        }
+        """Return the values of a seed; that of a key does not depend on which other keys there are."""
+        drawn: Dict[str, float] = {}
+        for key, low, high in self.ranges:
+            rng = seeded(seed, Stream.PERTURBATIONS, PERTURBATIONS.index(key))
+            drawn[key] = float(rng.integers(int(low), int(high) + 1) if key in _WHOLE else rng.uniform(low, high))
+        return drawn
 
 
 def chain_changes(drawn: Mapping[str, float]) -> Dict[str, Any]:
