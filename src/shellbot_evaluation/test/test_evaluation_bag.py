@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 import genpy
 import numpy as np
@@ -202,7 +203,29 @@ def test_latency_is_the_median_of_what_came_and_a_tick_is_answered_once():
     assert row["answered"] == pytest.approx(100.0)
 
 
-def test_tracking_takes_targets_within_the_measurement_and_joints_that_were_always_measured():
+@pytest.mark.filterwarnings("error")
+def test_bad_joint_states_are_skipped_counted_and_joints_of_two_publishers_joined(tmp_path, capsys):
+    file, t = tmp_path / "bad.bag", 1.0 + np.arange(0.0, 1.0, 0.01)
+    with rosbag.Bag(str(file), "w") as bag:
+        for k, now in enumerate(t):
+            moved = 0.3 * np.sin(6.0 * now)
+            stamp = genpy.Time.from_sec(now)
+            bag.write("/joint_targets", joints(["arm_1", "arm_2", "arm_3"], [moved] * 3, now), stamp)
+            angle = [moved - 0.01, np.nan if k % 10 == 3 else moved]
+            bag.write("/joint_states", joints(["arm_1", "arm_2"], angle[: 1 if k == 50 else 2], now), stamp)
+            bag.write("/joint_states", joints(["wheel", "finger_1"], [0.1, moved], now), stamp)
+    data = read_bag(file)
+    assert data.joints["joint_states"].names == ("arm_1", "arm_2", "wheel", "finger_1")
+    assert data.joints["joint_states"].bad == 11 and len(data.joints["joint_states"].t) == 100
+    found = {name: rms for of in tracking(data) for name, rms in zip(of.names, of.rms)}
+    assert found == {"arm_1": pytest.approx(0.01), "arm_2": pytest.approx(0.0, abs=1e-3)}
+    assert plot_cli.main(["bag", str(file), "--out", str(tmp_path / "a.png")]) == 0
+    shown = capsys.readouterr().out
+    assert "note: 11 of 200 joint_states lack a number for a joint that they name" in shown
+    assert "note: no tracking of arm_3, wheel, finger_1: never commanded, or never measured" in shown
+
+
+def test_tracking_takes_targets_within_the_measurement_and_joints_while_they_were_measured():
     t = np.arange(0.0, 1.0, 0.01)
     wide = np.arange(-0.5, 1.5, 0.01)
     measured = np.stack((t, np.where(t < 0.5, np.nan, t)), axis=1)
@@ -212,12 +235,18 @@ def test_tracking_takes_targets_within_the_measurement_and_joints_that_were_alwa
         1.0,
         {},
         joints={
-            "joint_states": JointTrack(t, ("arm_1", "arm_2"), measured),
-            "joint_targets": JointTrack(wide, ("arm_1", "arm_2"), np.stack((wide, wide), axis=1)),
+            "joint_states": JointTrack(t, ("l_arm", "r_arm"), measured),
+            "joint_targets": JointTrack(wide, ("l_arm", "r_arm"), np.stack((wide, wide), axis=1)),
         },
     )
     (of,) = tracking(data)
-    assert of.names == ("arm_1",) and np.abs(of.error).max() < 1e-9
+    assert of.names == ("l_arm", "r_arm") and np.nanmax(np.abs(of.error)) < 1e-9
+    assert np.isfinite(of.measured[:, 0]).all() and (np.isnan(of.measured[:, 1]) == (of.t < 0.5 - 1e-9)).all()
+    with_hole = np.where((t > 0.2) & (t < 0.3), np.nan, np.where((t > 0.4) & (t < 0.8), np.nan, t))
+    states = JointTrack(t, ("l_arm", "r_arm"), np.stack((t, with_hole), axis=1))
+    (of,) = tracking(replace(data, joints={**data.joints, "joint_states": states}))
+    missing_s = of.t[np.isnan(of.measured[:, 1])]
+    assert missing_s.min() > 0.4 and missing_s.max() < 0.8, "a line bridges the shorter one"
 
 
 def test_contacts_last_as_long_as_they_do_in_the_mean():

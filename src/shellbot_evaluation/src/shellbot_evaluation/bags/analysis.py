@@ -17,6 +17,7 @@ MOVED = np.radians(1.0)  # rad: joints that move by less have no delay that coul
 DELAYS = np.arange(0.0, 0.201, 0.005)  # s
 COMMAND_HOLDS = 0.5  # s that a cmd_vel counts here; the robot's own rule (docs/ros_interface.md) ends it sooner
 WINDOW = 0.2  # s over which a velocity is taken from two poses
+HOLE = 0.25  # s without a measurement that a line may bridge
 LATE = 1.5  # periods after which a message is missing
 Row = Dict[str, object]
 
@@ -75,7 +76,8 @@ class Tracking:
 def tracking(data: BagData) -> List[Tracking]:
     """Return the joints of each class at the times of their targets that lie within the measured ones.
 
-    A joint that is never commanded or never measured is left out.
+    A joint that is never commanded or never measured is left out. Where a joint was not measured for longer than
+    `HOLE`, and before and after, its measured angle is NaN.
     """
     targets, states = data.joints["joint_targets"], data.joints["joint_states"]
     both = [name for name in targets.names if name in states.names]
@@ -84,12 +86,32 @@ def tracking(data: BagData) -> List[Tracking]:
     result = []
     for kind, names in data.joint_classes(both).items():
         commanded = targets.of(names)[within]
-        measured = interpolated(t, states.t, states.of(names))
-        usable = np.isfinite(commanded).any(axis=0) & np.isfinite(measured).all(axis=0)
-        if len(t) > 1 and usable.any():
+        measured = np.stack([_between(t, states.t, column) for column in states.of(names).T], axis=-1)
+        there = np.isfinite(commanded - measured)
+        usable, rows = there.any(axis=0), there.any(axis=1)
+        if rows.sum() > 1:
             usable_names = tuple(name for name, use in zip(names, usable) if use)
-            result.append(Tracking(kind, usable_names, t, commanded[:, usable], measured[:, usable]))
+            result.append(Tracking(kind, usable_names, t[rows], commanded[rows][:, usable], measured[rows][:, usable]))
     return result
+
+
+def left_out(data: BagData) -> Tuple[str, ...]:
+    """Return the joints that have a target or a state, and no tracking: never commanded, or never measured."""
+    tracked = {name for of in tracking(data) for name in of.names}
+    named = (name for topic in ("joint_targets", "joint_states") for name in data.joints[topic].names)
+    return tuple(name for name in dict.fromkeys(named) if name not in tracked)
+
+
+def _between(t: np.ndarray, times: np.ndarray, angle: np.ndarray) -> np.ndarray:
+    """Return the angle (m,) of one joint at the times t (j,): (j,), of the finite numbers on either side."""
+    good = np.isfinite(angle)
+    if not good.any():
+        return np.full(len(t), np.nan)
+    times = times[good]
+    before, after = np.searchsorted(times, t, side="right") - 1, np.searchsorted(times, t, side="left")
+    inside = (before >= 0) & (after < len(times))
+    hole = times[after.clip(max=len(times) - 1)] - times[before.clip(min=0)]
+    return np.where(inside & (hole <= HOLE), np.interp(t, times, angle[good]), np.nan)
 
 
 def latency(data: BagData) -> List[Row]:

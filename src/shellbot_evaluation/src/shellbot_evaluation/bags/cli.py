@@ -13,7 +13,7 @@ from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.joint_tables import write_joints
 from shellbot_evaluation.tables import markdown_table
 
-from .analysis import tables
+from .analysis import left_out, tables
 from .data import CONTACT_TOPICS, ODOMETRY_TOPICS, WRENCHES, BagData
 from .figure import draw
 
@@ -102,6 +102,12 @@ def run(arguments: argparse.Namespace) -> Tuple[Any, str]:
         say(f"note: {sentence}")
     if data.profile is not None and data.missing_joints(data.profile.joint_names):
         say(f"note: joint_states lack {', '.join(data.missing_joints(data.profile.joint_names))}")
+    for name, track in data.joints.items():
+        if track.bad:
+            count = next(n for topic, n in data.messages.items() if topic.endswith(f"/{name}"))
+            say(f"note: {track.bad} of {count} {name} lack a number for a joint that they name; it is skipped there")
+    if "tracking" in parts and left_out(data):
+        say(f"note: no tracking of {', '.join(left_out(data))}: never commanded, or never measured")
     if arguments.csv is not None:
         _write(arguments.csv, data)
     return draw(data, parts, arguments.show), f"bag_{arguments.bag.stem}"

@@ -35,6 +35,7 @@ class JointTrack:
     t: np.ndarray  #: (m,) s, stamps, which rise
     names: Tuple[str, ...]
     position: np.ndarray  #: (m, n) rad
+    bad: int = 0  #: Messages that lack a number for a joint that they name
 
     def of(self, names: Sequence[str]) -> np.ndarray:
         """Return the columns (m, k) of some joints, rad."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 import numpy as np
 import rosbag
@@ -237,19 +237,25 @@ def stamps_of(messages: Messages) -> Stamps:
 
 
 def joint_track(messages: Messages) -> JointTrack:
-    """Return the positions of JointState messages, in the order of the first; of equal stamps the last counts."""
+    """Return the positions of JointState messages, joints in the order of the first.
+
+    Messages of equal stamps, such as those of two publishers of different joints, make one row; of two numbers for one
+    joint the last counts. What is no finite number counts as not there.
+    """
     names = tuple(dict.fromkeys(name for _, message in messages for name in message.name))
-    rows: Dict[float, Sequence[float]] = {}
+    index = {name: i for i, name in enumerate(names)}
+    rows: Dict[float, np.ndarray] = {}
+    bad = 0
     for t, message in messages:
-        position = message.position
-        if tuple(message.name) != names or len(position) != len(names):
-            place = dict(zip(message.name, position))
-            position = [place.get(name, np.nan) for name in names]
-        rows[_stamp(t, message)] = position
+        position = np.full(len(message.name), np.nan)
+        given = message.position[: len(position)]
+        position[: len(given)] = given
+        good = np.isfinite(position)
+        bad += not good.all()
+        row = rows.setdefault(_stamp(t, message), np.full(len(names), np.nan))
+        row[np.array([index[name] for name in message.name], dtype=int)[good]] = position[good]
     order = sorted(rows)
-    return JointTrack(
-        np.array(order), names, np.array([rows[t] for t in order], dtype=float).reshape(len(order), len(names))
-    )
+    return JointTrack(np.array(order), names, np.array([rows[t] for t in order]).reshape(len(order), len(names)), bad)
 
 
 def pose_track(messages: Messages) -> PlanarPath:
