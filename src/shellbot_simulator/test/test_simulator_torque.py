@@ -8,6 +8,7 @@ import pytest
 
 from shellbot_common import TICK
 from shellbot_description import expand, named_pose_array, robot_profile
+from shellbot_simulator.core.config import load_config
 from shellbot_simulator.core.errors import CommandError
 from shellbot_simulator.core.simulator import Simulator
 
@@ -147,3 +148,30 @@ def test_commanded_torques_are_limited_and_the_servos_hold_or_take_over_afterwar
     for _ in range(20):
         simulator.step_tick()
     assert np.abs(simulator.state().effort).max() > 0.1, "after a reset the servos carry the robot"
+
+
+@pytest.mark.parametrize("settings", [{}, {"servo_margin_deg": 0.3}, {"engine": "bullet"}])
+def test_a_state_has_torques_and_speeds_of_each_physics_step_of_the_last_tick(settings):
+    if "engine" in settings:
+        pytest.importorskip("pybullet", reason="no pybullet: scripts/setup --dev installs it for Python 3.8 to 3.11")
+    simulator = Simulator(expand("walker"), robot_profile("walker"), load_config().replace(**settings))
+    before = simulator.reset()
+    assert before.step_effort.shape == (5, simulator.joint_count) and not before.step_effort.any()
+    for target in (0.01, 0.02):
+        simulator.command(before.q + target)
+        simulator.step_tick()
+        state, dt = simulator.state(), simulator.config.timestep
+        moved = dt * (state.step_velocity.sum(axis=0) + 0.5 * (state.dq - before.dq))
+        assert state.q - before.q == pytest.approx(moved, abs=1e-6)  # q changes by the speed after each step
+        assert state.step_effort[-1] == pytest.approx(state.effort, abs=1e-6)
+        assert np.abs(state.step_effort[0]).sum() > np.abs(state.effort).sum(), "the servos catch up"
+        assert simulator.step_effort is state.step_effort
+        before = state
+    for torque in (0.1, 0.2, 0.3):
+        simulator.step_torque(np.full(simulator.joint_count, torque))
+    assert (simulator.state().step_effort == before.step_effort).all(), "until the next tick is whole"
+    for torque in (0.4, 0.5):
+        simulator.step_torque(np.full(simulator.joint_count, torque))
+    assert simulator.state().step_effort[:, 3] == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.5])
+    assert not simulator.reset().step_velocity.any()
+    simulator.close()

@@ -326,6 +326,8 @@ class Chain:
             joint_position=state.q,
             joint_velocity=state.dq,
             joint_effort=state.effort,
+            step_effort=state.step_effort,
+            step_velocity=state.step_velocity,
             joint_target=self.robot.applied,
             contact_truth=truth,
             contact_estimated=estimated,

@@ -27,6 +27,10 @@ class Trace:
     joint_position: np.ndarray
     joint_velocity: np.ndarray
     joint_effort: np.ndarray
+    #: step_effort, step_velocity: (m, s, n) Torque (N m) and joint speed (rad/s) in each of s physics steps of the tick
+    #: before each row, for power and greatest torques; of a recording that has samples alone, these, s = 1
+    step_effort: np.ndarray
+    step_velocity: np.ndarray
     joint_target: np.ndarray  #: (m, n) Command applied in that tick, rad
     #: contact_truth, contact_estimated: (m, f) Feet on the ground: the simulator's contacts, and what gait phase and
     #: joints say
@@ -102,7 +106,9 @@ class TraceRecorder:
     def append(self, **row: Any) -> None:
         """Add one tick; the names are those of Trace's arrays.
 
-        Headings are made free of jumps later: yaw_world_base is computed, and the odometry's yaw may wrap.
+        Headings are made free of jumps later: yaw_world_base is computed, and the odometry's yaw may wrap. Without
+        step_effort and step_velocity, as of a robot over ROS, joint_effort and joint_velocity take their place: at the
+        end of a tick, when servos have caught up with their command, which is low by a third in power.
         """
         self._rows.append({name: np.array(value) for name, value in row.items()})
 
@@ -123,5 +129,7 @@ class TraceRecorder:
         columns = {name: np.array([row[name] for row in self._rows]) for name in self._rows[0]}
         known = np.isfinite(columns["odom"][:, 2])
         columns["odom"][known, 2] = np.unwrap(columns["odom"][known, 2])
+        for name in ("effort", "velocity"):
+            columns.setdefault(f"step_{name}", columns[f"joint_{name}"][:, None])
         columns["yaw_world_base"] = np.unwrap(yaw_from_quaternion(columns["q_world_base"]))
         return Trace(joint_names=self._joint_names, **columns)

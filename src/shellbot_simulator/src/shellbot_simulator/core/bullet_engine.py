@@ -28,6 +28,7 @@ from scipy.linalg import eigh
 from .bullet_world import BulletWorld, main_axes, quaternion, rotation
 from .ground import ContactSnapshot, GroundSensor
 from .obstacles import FREE_V
+from .step_log import StepLog
 
 _FRACTIONS = (0.3, 0.25, 0.2, 0.15, 0.1, 0.05, 0.0)  # of rotors and implicit damping that the links may have
 _GREATEST = 1.4  # eigenvalue
@@ -90,12 +91,13 @@ class BulletEngine:
         data.actuator_force[:] = 0.0
         self.update()
 
-    def solve(self, steps: int = 1) -> None:
-        """Advance by steps."""
-        for _ in range(steps - 1):
+    def solve(self, log: StepLog, steps: int = 1) -> None:
+        """Advance by steps, each added to the log."""
+        for step in range(steps):
+            if step:
+                self.update()
             self._step()
-            self.update()
-        self._step()
+            log.add()
 
     def _step(self) -> None:
         model, data, world, dt, v = self._model, self._data, self._world, self._model.opt.timestep, self._v

@@ -14,6 +14,7 @@ import mujoco
 
 from .errors import ModelError
 from .ground import ContactSnapshot, GroundSensor
+from .step_log import StepLog
 
 
 class Engine(Protocol):
@@ -22,8 +23,8 @@ class Engine(Protocol):
     def place(self) -> None:
         """Take positions and velocities over from the data, which were set by hand."""
 
-    def solve(self, steps: int = 1) -> None:
-        """Advance positions and velocities by steps; `contacts` then belongs to the forces of the last one."""
+    def solve(self, log: StepLog, steps: int = 1) -> None:
+        """Advance positions and velocities by steps, each added to the log; `contacts` then belongs to the last one."""
 
     def update(self) -> None:
         """Bring everything that sensors read into line with the new positions and velocities."""
@@ -55,11 +56,14 @@ class MujocoEngine:
         """Evaluate the data."""
         mujoco.mj_forward(self._model, self._data)
 
-    def solve(self, steps: int = 1) -> None:
+    def solve(self, log: StepLog, steps: int = 1) -> None:
         """Solve the forces and integrate; positions and velocities of the first step were evaluated by `update`."""
-        mujoco.mj_step2(self._model, self._data)
-        if steps > 1:
-            mujoco.mj_step(self._model, self._data, steps - 1)
+        model, data = self._model, self._data
+        mujoco.mj_step2(model, data)
+        log.add()
+        for _ in range(steps - 1):
+            mujoco.mj_step(model, data)
+            log.add()
 
     def update(self) -> None:
         """Evaluate positions and velocities, which the next step does not do again."""

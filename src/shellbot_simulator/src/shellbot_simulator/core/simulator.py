@@ -32,6 +32,7 @@ from .servo import PidGains, ServoBank
 from .servo_effects import ServoEffects
 from .shape_points import BodyPoses
 from .state import SimState
+from .step_log import StepLog
 from .urdf_tree import link_bodies
 
 _FATAL_WARNINGS = np.array(
@@ -81,6 +82,7 @@ class Simulator:
         ranges = self.model.jnt_range[joint_ids].copy()
         ranges[self.model.jnt_limited[joint_ids] == 0] = (-math.inf, math.inf)
         self._lower, self._upper = ranges.T.copy()  # rad
+        self._log = StepLog(self.config.steps_per_tick, self._v_index)
         self._is_free = profile.base.kind == "free"
         self._base_body = self.model.body(profile.base.link).id
         self._spawn = np.array(list(profile.pose(profile.base.spawn_pose).values()))
@@ -178,6 +180,7 @@ class Simulator:
         if self._effects is not None:
             self._effects.reset()
         self._pushes.clear()
+        self._log.clear()
         self._imu.reset(rng, seed)
         self._seed = seed
         self._write_servos(np.zeros(self.joint_count))
@@ -263,17 +266,18 @@ class Simulator:
             return
         self._leave_torque_mode()
         self._imu.keep(self.data)
+        self._log.begin(self.data)
         self._write_servos(self._servos.bias())
         self._pushes.apply(self.data, self.time)
         servos, steps = self._servos, self.config.steps_per_tick
         if servos.has_integral or servos.has_velocity_limit or self._effects is not None:
             for _ in range(steps - 1):
                 self._follow_positions()
-                self._engine.solve()
+                self._engine.solve(self._log)
                 self._engine.update()
             self._follow_positions()
             steps = 1
-        self._engine.solve(steps)
+        self._engine.solve(self._log, steps)
         # forces belong to the contacts of the step just solved, which are about to be replaced
         self._keep_contacts()
         self._imu.draw()
@@ -310,8 +314,9 @@ class Simulator:
         self.model.dof_damping[self._v_index] = self._damping * fraction
         if self._substeps == 0:
             self._imu.keep(self.data)
+            self._log.begin(self.data)
             self._pushes.apply(self.data, self.time)
-        self._engine.solve()
+        self._engine.solve(self._log)
         self._substeps += 1
         if self._substeps == self.config.steps_per_tick:
             self._keep_contacts()
@@ -334,6 +339,16 @@ class Simulator:
     def joint_effort(self) -> np.ndarray:
         """Servo torques now, after limiting, N m, shape (n,)."""
         return self.data.actuator_force.copy()
+
+    @property
+    def step_effort(self) -> np.ndarray:
+        """Servo torques in each physics step of the last tick, N m, shape (s, n)."""
+        return self._log.effort
+
+    @property
+    def step_velocity(self) -> np.ndarray:
+        """Joint speeds in the middle of each physics step of the last tick, rad/s, shape (s, n)."""
+        return self._log.velocity
 
     @property
     def imu_orientation(self) -> Optional[np.ndarray]:
@@ -372,6 +387,8 @@ class Simulator:
             q=data.qpos[self._q_index].copy(),
             dq=data.qvel[self._v_index].copy(),
             effort=data.actuator_force.copy(),
+            step_effort=self._log.effort,
+            step_velocity=self._log.velocity,
             p_world_base=p_base,
             quat_world_base=data.xquat[self._base_body][[1, 2, 3, 0]],
             v_base=velocity[3:],

@@ -49,6 +49,10 @@ class SimState:
     q: np.ndarray
     dq: np.ndarray
     effort: np.ndarray
+    #: step_effort, step_velocity: (s, n) Torques (N m) and joint speeds (rad/s) in each physics step of the last tick.
+    #: At its end the servos have caught up with the command: power and greatest torque are in these only
+    step_effort: np.ndarray
+    step_velocity: np.ndarray
     p_world_base: np.ndarray  #: (3,) Position of `base_link` in the world, m
     quat_world_base: np.ndarray  #: (4,) Orientation of `base_link` in the world, quaternion x, y, z, w
     #: v_base, w_base: (3,) Linear (m/s) and angular (rad/s) velocity of `base_link` against the world, in the frame
