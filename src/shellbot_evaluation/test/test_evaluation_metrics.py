@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -12,7 +13,16 @@ from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_chain.trace import Trace, TraceRecorder
 from shellbot_client.mission import PhaseRecord
 from shellbot_client.phases import turn, walk
-from shellbot_evaluation.metrics import body_metrics, speed_metrics, square_metrics, turn_metrics, walk_metrics
+from shellbot_evaluation.metrics import (
+    body_metrics,
+    cost_of_transport,
+    mechanical_power,
+    speed_metrics,
+    square_metrics,
+    total_torque,
+    turn_metrics,
+    walk_metrics,
+)
 from shellbot_evaluation.stats import percentile, spread
 
 NAMES = ("a", "b")
@@ -181,3 +191,18 @@ def test_statistics_are_those_of_samples_that_occurred():
         spread([1.0, math.nan])
     with pytest.raises(DefinitionError, match="no values"):
         percentile([], 50.0)
+
+
+def test_power_and_torque_are_of_every_physics_step_and_of_the_samples_where_there_are_no_others():
+    xy = np.linspace(0.0, 1.0, 201)[:, None] * (1.0, 0.0)
+    samples = synthetic(xy, 0.0, dq=np.full((201, 2), 3.0), effort=np.full((201, 2), (-2.0, 1.0)))
+    assert mechanical_power(samples) == pytest.approx(9.0) and total_torque(samples) == pytest.approx(math.sqrt(5.0))
+    effort = np.stack([2.0 * samples.step_effort[:, 0], 0.0 * samples.step_effort[:, 0]], axis=1)
+    steps = dataclasses.replace(samples, step_effort=effort, step_velocity=np.full((201, 2, 2), 5.0))
+    assert mechanical_power(steps) == pytest.approx(15.0) and total_torque(steps) == pytest.approx(math.sqrt(10.0))
+    body = body_metrics(steps, np.full(2, -1.0), np.full(2, 1.0), np.full(2, 4.0), mass_kg=2.0)
+    assert body.peak_effort_fraction == pytest.approx(1.0) and body.power_w == pytest.approx(15.0)
+    assert cost_of_transport(steps, 2.0, mechanical_power(steps)) == pytest.approx(15.0 * 2.0 / (2.0 * 9.81))
+    at_once = np.zeros(201)
+    at_once[-1] = 100.0  # in the tick before the last row
+    assert cost_of_transport(steps, 2.0, at_once) == pytest.approx(1.0 / (2.0 * 9.81))

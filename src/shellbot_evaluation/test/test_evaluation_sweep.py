@@ -113,7 +113,7 @@ def test_electrical_power_is_the_bridges_fraction_times_the_motors_current(sign)
     femur, fans = names.index("lower_1_femur"), [i for i, name in enumerate(names) if name.endswith("_fan")]
     effort[:, femur], velocity[:, femur] = sign * 0.5 * chain.limits.effort[femur], sign * 0.25 * 10.158
     effort[:, fans] = chain.limits.effort[fans]
-    trace = dataclasses.replace(trace, joint_effort=effort, joint_velocity=velocity)
+    trace = dataclasses.replace(trace, step_effort=effort[:, None], step_velocity=velocity[:, None])
     power = transport_experiment.electrical_power(trace, chain)
     idle, stalled_fan, femur_a = 31 * 0.05, 1.5, 0.5 * (0.5 - 0.25) * 2.2  # one motor stalls behind six fans
     assert power == pytest.approx(12.0 * (idle + stalled_fan + femur_a), rel=1e-3)

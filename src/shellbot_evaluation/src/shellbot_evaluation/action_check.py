@@ -85,6 +85,7 @@ def check_action(
 
     def watch(c: Chain) -> None:
         nonlocal worst, error, margin
+        # at the end of the tick: what the motion needs, not what stiffness adds to each step of the command
         worst = np.maximum(worst, np.abs(c.state.effort) / limits)
         if c.robot.applied is not None:
             error = max(error, float(np.abs(c.robot.applied - c.state.q).max()))

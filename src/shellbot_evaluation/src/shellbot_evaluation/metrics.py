@@ -180,7 +180,7 @@ def body_metrics(
     lower, upper : (n,) array
         Joint limits, rad.
     effort_limit : (n,) array
-        Stall torque at the joint, N m.
+        Stall torque at the joint, N m; `peak_effort_fraction` is of it, in any physics step.
     mass_kg : float
         Mass of the robot, kg.
 
@@ -196,7 +196,7 @@ def body_metrics(
     excess = np.maximum(lower - trace.joint_position, trace.joint_position - upper)  # (m, n) rad, negative inside
     per_joint = excess.max(axis=0)
     worst = int(np.argmax(per_joint))
-    effort = np.abs(trace.joint_effort) / effort_limit
+    effort = np.abs(trace.step_effort) / effort_limit
     return BodyMetrics(
         height_mean_m=float(z.mean()),
         height_band_mm=1e3 * float(z.max() - z.min()),
@@ -214,23 +214,23 @@ def body_metrics(
 
 
 def total_torque(trace: Trace) -> np.ndarray:
-    """Return the root of the sum of squared torques of all joints at each row, (m,) N m: its square is heat."""
-    return np.sqrt(np.sum(trace.joint_effort**2, axis=1))
+    """Return the root of the sum of squared torques of all joints, mean of each tick, (m,) N m: its square is heat."""
+    return np.sqrt(np.sum(trace.step_effort**2, axis=2).mean(axis=1))
 
 
 def mechanical_power(trace: Trace) -> np.ndarray:
-    """Return the sum of |torque x speed| over the joints at each row, (m,) W."""
-    return np.sum(np.abs(trace.joint_effort * trace.joint_velocity), axis=1)
+    """Return the sum of |torque x speed| over the joints, mean of the physics steps of each tick, (m,) W."""
+    return np.sum(np.abs(trace.step_effort * trace.step_velocity), axis=2).mean(axis=1)
 
 
 def tick_work(state: SimState) -> float:
     """Return the mechanical work of the joints in the last tick, J, as `mechanical_power` counts it."""
-    return float(np.sum(np.abs(state.effort * state.dq))) * TICK
+    return float(np.sum(np.abs(state.step_effort * state.step_velocity))) * TICK / len(state.step_effort)
 
 
 def cost_of_transport(trace: Trace, mass_kg: float, power: np.ndarray) -> float:
-    """Return the work of a power (m,) W, one value a row, over m g d; NaN where the robot moved less than 5 cm."""
-    work_j = float(np.sum(0.5 * (power[1:] + power[:-1]) * np.diff(trace.t)))
+    """Return the work of a power (m,) W, the mean of the tick before each row, over m g d; NaN for less than 5 cm."""
+    work_j = float(np.sum(power[1:] * np.diff(trace.t)))
     return cost_of_work(work_j, mass_kg, path_length(trace))
 
 

@@ -20,7 +20,7 @@ from shellbot_client import Shellbot
 
 from .console import seed_of
 from .errors import EvaluationError
-from .same_commands import CASES, REST, Case, Track, chain_tracks, compare, table
+from .same_commands import CASES, REST, Case, Track, chain_tracks, compare, sampled_power, table
 from .tables import write_between_markers
 
 
@@ -78,7 +78,7 @@ def power_of(message: JointState) -> Optional[float]:
     """Return the mechanical power of joint_states, W; None if they have no speed or no effort."""
     if not len(message.velocity) == len(message.effort) == len(message.name):
         return None
-    return float(np.sum(np.abs(np.multiply(message.effort, message.velocity))))
+    return float(sampled_power(np.array(message.effort), np.array(message.velocity)))
 
 
 def running_tracks(cases: Sequence[Case], names: Sequence[str]) -> List[Track]:

@@ -97,11 +97,12 @@ class Watch:
         lean = np.arccos(np.clip(up_world_base @ np.array(chain.simulator.config.up), -1.0, 1.0))
         self.tilt_deg = max(self.tilt_deg, float(np.degrees(lean)) - chain.config.slope_deg)
         self.penetration_mm = max(self.penetration_mm, 1e3 * state.contacts.max_penetration)
-        at_limit = np.abs(state.effort) >= 0.999 * chain.config.torque_scale * chain.limits.effort
-        self._clamped = np.where(at_limit, self._clamped + TICK, 0.0)
-        worst = int(np.argmax(self._clamped))
-        if self._clamped[worst] > self.clamped_s:
-            self.clamped_s, self.clamped_joint = float(self._clamped[worst]), chain.joint_names[worst]
+        limit = 0.999 * chain.config.torque_scale * chain.limits.effort
+        for at_limit in np.abs(state.step_effort) >= limit:
+            self._clamped = np.where(at_limit, self._clamped + TICK / len(state.step_effort), 0.0)
+            worst = int(np.argmax(self._clamped))
+            if self._clamped[worst] > self.clamped_s:
+                self.clamped_s, self.clamped_joint = float(self._clamped[worst]), chain.joint_names[worst]
 
 
 def execute(case: Conditions) -> Dict[str, Any]:

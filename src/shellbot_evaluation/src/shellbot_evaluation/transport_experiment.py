@@ -68,17 +68,34 @@ def execute(case: Case) -> Dict[str, Any]:
 
 
 def electrical_power(trace: Trace, chain: Chain) -> np.ndarray:
-    """Return what the servos of a simulated robot would draw from a supply of 12 V at each row, (m,) W.
+    """Return what the servos of a simulated robot draw from a supply of 12 V, mean of each tick, (m,) W.
 
-    Fraction of time that the bridge is on, times the motor's current, as of the emulated servos; idle current included.
+    Their motors and their electronics.
     """
-    servos = ServoMap.load("walker" if chain.config.variant == "walker" else "full")
+    return motor_power(trace, chain).mean(axis=1) + NOMINAL_VOLTAGE * idle_current(chain)
+
+
+def motor_power(trace: Trace, chain: Chain) -> np.ndarray:
+    """Return what the motors of all servos draw, in each of the s physics steps before each row, (m, s) W.
+
+    Fraction of time that the bridge is on, times the motor's current, as of the emulated servos. At another voltage the
+    same torque takes another fraction and the same power.
+    """
+    servos = _servos(chain)
     stall = np.array([entry.model.stall_current for entry in servos.entries])
     servo = servos.expand(np.arange(len(stall), dtype=float)).astype(int)  # of each joint
     per_joint = stall[servo] / np.bincount(servo)[servo]  # the fan's motor is six joints'
-    output, speed = trace.joint_effort / chain.limits.effort, trace.joint_velocity / chain.limits.velocity
-    current = motor_current(output, speed, per_joint).sum(axis=1) + IDLE_CURRENT * len(stall)
-    return NOMINAL_VOLTAGE * current
+    output, speed = trace.step_effort / chain.limits.effort, trace.step_velocity / chain.limits.velocity
+    return NOMINAL_VOLTAGE * motor_current(output, speed, per_joint).sum(axis=2)
+
+
+def idle_current(chain: Chain) -> float:
+    """Return what the electronics of all servos draw at any voltage, A."""
+    return IDLE_CURRENT * len(_servos(chain).entries)
+
+
+def _servos(chain: Chain) -> ServoMap:
+    return ServoMap.load("walker" if chain.config.variant == "walker" else "full")
 
 
 def measured_walk(chain: Chain, speed: float, gathers_s: float = GATHERS_S, measured_s: float = MEASURED_S) -> Trace:

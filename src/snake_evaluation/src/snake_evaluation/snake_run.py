@@ -140,10 +140,10 @@ class SnakeRun:
         if before is not None:
             self.greatest_reference = max(self.greatest_reference, float(np.abs(position - before).max()) / TICK)
         self._advance(position)
-        effort, speed = simulator.joint_effort, simulator.joint_velocity
-        self.energy += float(np.maximum(0.0, effort * speed).sum()) * TICK
-        self.greatest_speed = max(self.greatest_speed, float(np.abs(speed).max()))
-        self.saturated += float(np.count_nonzero(np.abs(effort) >= self._stall)) * TICK
+        effort, speed, step = simulator.step_effort, simulator.step_velocity, self.setup.timestep
+        self.energy += float(np.maximum(0.0, effort * speed).sum()) * step
+        self.greatest_speed = max(self.greatest_speed, float(np.abs(simulator.joint_velocity).max()))
+        self.saturated += float(np.count_nonzero(np.abs(effort) >= self._stall)) * step
         if self.observer is not None:
             self.observer()
 

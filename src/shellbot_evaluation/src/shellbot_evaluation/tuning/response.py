@@ -31,7 +31,7 @@ class Response:
     t: np.ndarray  #: (m,) s, from the step on
     position: np.ndarray  #: (m,) rad
     velocity: np.ndarray  #: (m,) rad/s
-    effort: np.ndarray  #: (m,) N m
+    effort: np.ndarray  #: (m,) N m, the greatest of the tick before
     start: float  #: Command before the step, rad
     step: float  #: Height of the step, rad
     limit: float = math.inf  #: Torque limit, N m

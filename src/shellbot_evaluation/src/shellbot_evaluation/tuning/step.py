@@ -120,7 +120,8 @@ class StepRig:
         for k in range(round(seconds / TICK) + 1):
             state = simulator.state()
             rows.append({"t": k * TICK, "position": state.q[index], "velocity": state.dq[index]})
-            rows[-1]["effort"] = state.effort[index]
+            efforts = state.step_effort[:, index]
+            rows[-1]["effort"] = efforts[np.abs(efforts).argmax()] if k else state.effort[index]
             simulator.step_tick()
         arrays = {key: np.array([row[key] for row in rows]) for key in rows[0]}
         return Response(joint, start=float(before[index]), step=float(sign * step), limit=limit, **arrays)
