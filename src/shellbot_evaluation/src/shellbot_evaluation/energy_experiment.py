@@ -19,11 +19,20 @@ from shellbot_motor_driver.driving.driver_config import DriverConfig
 from .metrics import cost_of_transport, path_length
 from .rolling_experiment import OFFSET_DEG
 from .seeded_runs import GroupedRuns
-from .transport_experiment import GATHERS_S, MEASURED_S, electrical_power, measured_roll, measured_walk
+from .transport_experiment import (
+    GATHERS_S,
+    MEASURED_S,
+    electrical_power,
+    idle_current,
+    measured_roll,
+    measured_walk,
+    motor_power,
+)
 
 WALKS = {"tripod": 0.2, "ripple": 0.1, "wave": 0.05, "tetrapod": 0.1, "rough": 0.1, "sprint": 0.5}  # gait to m/s
 ROLLS_M_S = (0.4, 0.8)
 STEP = 1.0  # s in which the battery is discharged
+_SETTLES = 9  # times that current and voltage under load are found from each other
 MOVES = 0.01  # m/s below which there is no distance to speak of
 LONGEST = 6 * 3600.0  # s
 _PACK = BatteryParameters()
@@ -77,32 +86,56 @@ def execute(case: Case) -> Dict[str, Any]:
             trace = measured_walk(chain, case.speed) if case.gait else _still(chain)
     except ChainError as error:
         return {**row, "message": str(error)}
-    power = electrical_power(trace, chain)
-    row.update(battery_figures(power / NOMINAL_VOLTAGE))
+    row.update(battery_figures(motor_power(trace, chain), idle_current(chain)))
     row["speed_m_s"] = path_length(trace) / float(trace.t[-1] - trace.t[0])
     if row["speed_m_s"] > MOVES:
         row["range_m"] = 60.0 * row["run_min"] * row["speed_m_s"]
-        row["electrical_cost"] = cost_of_transport(trace, chain.simulator.mass, power)
+        row["electrical_cost"] = cost_of_transport(trace, chain.simulator.mass, electrical_power(trace, chain))
     row["success"] = True
     return row
 
 
-def battery_figures(current: np.ndarray) -> Dict[str, float]:
-    """Return what a current over time (m,), A, means for the pack, by the names of the table's columns."""
-    mean, peak = float(current.mean()), float(np.percentile(current, 99))
-    return {"mean_a": mean, "peak_a": peak, "sag_v": Battery(0.5).drain(peak, 0.0), "run_min": run_time(mean) / 60.0}
+def battery_figures(power: np.ndarray, idle: float) -> Dict[str, float]:
+    """Return what a load means for the pack, by the names of the table's columns.
+
+    Parameters
+    ----------
+    power : (m, s) array
+        Of the motors over time, W.
+    idle : float
+        Current of the electronics, A.
+    """
+    mean, peak = float(power.mean()), float(np.percentile(power, 99))
+    half = Battery(0.5)
+    for _ in range(_SETTLES):
+        _drain(half, peak, idle, 0.0)
+    currents = {"mean_a": idle + mean / NOMINAL_VOLTAGE, "peak_a": idle + peak / NOMINAL_VOLTAGE}
+    return {**currents, "sag_v": half.voltage, "run_min": run_time(mean, idle) / 60.0}
 
 
-def run_time(current: float, charge: float = 1.0) -> float:
-    """Return how long the pack of `BatteryParameters` gives a current (A) before it is empty, s.
+def run_time(power: float, idle: float = 0.0, charge: float = 1.0) -> float:
+    """Return how long the pack of `BatteryParameters` carries a load before it is empty, s.
 
     It is so when its charge is used up, or its voltage under that load falls to where the motor driver sits down.
+
+    Parameters
+    ----------
+    power : float
+        Of the motors, W: a bridge takes the same at any voltage, so that the current rises while the pack empties.
+    idle : float
+        Current of the electronics, A.
+    charge : float
+        Fraction that is left at the beginning, 0 to 1.
     """
     empty = DriverConfig.load().voltage.sit
     battery, seconds = Battery(charge), 0.0
-    while seconds < LONGEST and battery.charge > 0.0 and battery.drain(current, STEP) > empty:
+    while seconds < LONGEST and battery.charge > 0.0 and _drain(battery, power, idle, STEP) > empty:
         seconds += STEP
     return seconds
+
+
+def _drain(battery: Battery, power: float, idle: float, duration: float) -> float:
+    return battery.drain(idle + power / battery.voltage, duration)
 
 
 def _still(chain: Chain) -> Trace:
@@ -125,7 +158,7 @@ ENERGY = GroupedRuns(
     columns={
         "label": "",
         "speed_m_s": "speed / m/s",
-        "mean_a": "mean current / A",
+        "mean_a": "mean current at 12 V / A",
         "peak_a": "99 % of the time below / A",
         "sag_v": "voltage then, half full / V",
         "run_min": "run time / min",
