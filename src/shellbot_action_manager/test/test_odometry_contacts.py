@@ -19,7 +19,7 @@ ALL = np.ones(6, dtype=bool)
 
 
 def contacts(model, q_lower, planted=ALL, ground=None):
-    motion = SimpleNamespace(planted=planted, phase=None, ground=ground)
+    motion = SimpleNamespace(planted=planted, phase=None, ground=ground, heading=None)
     return model.step(DT, SimpleNamespace(q=q_lower.ravel(), orientation=None, up=None), motion)
 
 

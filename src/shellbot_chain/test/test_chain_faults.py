@@ -398,6 +398,47 @@ def test_an_emergency_stop_while_rolling_is_rearmed_without_a_jump():
     resumes(chain)
 
 
+def stopped_and_rearmed(chain):
+    chain.manager.emergency_stop()
+    chain.run(0.5)
+    chain.manager.rearm()
+
+
+def righting_cancelled(chain):
+    assert chain.request_mode("stand")[0]
+    until(chain, text_has(chain, "rolling upright"))
+    assert chain.request_mode("shell")[0]
+
+
+def restarted(chain):
+    chain.manager.reset()
+
+
+@pytest.mark.parametrize("interrupt", [stopped_and_rearmed, righting_cancelled, restarted])
+def test_an_interrupted_ball_keeps_its_heading_and_rolls_on_the_same_way(interrupt):
+    chain, steps = rolling(), [0.0]
+    until(chain, lambda: tilt(chain) > 80.0, twist=(0.5, 0.0, 0.0))  # the yaw of the body says nothing
+
+    def tick():
+        before = chain.odom[2]
+        chain.tick()
+        steps.append(abs(chain.odom[2] - before))
+
+    begun = chain.output.contacts.heading
+    interrupt(chain)
+    while chain.time < 60.0 and not (len(steps) > 100 and settled(chain, "shell")()):
+        tick()
+    assert chain.mode == "shell"
+    assert chain.output.contacts.heading == pytest.approx(begun, abs=0.01)
+    place = chain.state.p_world_base.copy()
+    for _ in range(300):
+        chain.command_twist((0.5, 0.0, 0.0))
+        tick()
+    moved = chain.state.p_world_base - place
+    assert max(steps) < 0.01, "the yaw of odom is that of the heading"
+    assert abs(np.degrees(np.arctan2(moved[1], moved[0]))) < 25.0 and moved[0] > 0.3, "as before"
+
+
 @pytest.mark.parametrize("words", ["run_up", "catch"])
 def test_requests_while_it_rolls_upright(words):
     chain = lying()

@@ -318,6 +318,7 @@ class ActionManagerCore:
             angular_velocity=feedback.angular_velocity,
             rpy=None if orientation is None else np.array(rpy_from_quaternion(*orientation.tolist())),
             commanded=self._motion,
+            pose=feedback.pose,
         )
 
     def _refusal(self, names: Sequence[str], before: Sequence[str] = ()) -> str:

@@ -37,7 +37,7 @@ class BallTest(ModeWatch, unittest.TestCase):
         cls.last, cls.texts, cls.logged = {}, [], []
         cls.cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
         cls.request_service = rospy.ServiceProxy("request_mode", RequestMode)
-        for name, kind in (("joint_states", JointState), ("ground_truth/odom", Odometry)):
+        for name, kind in (("joint_states", JointState), ("odom", Odometry), ("ground_truth/odom", Odometry)):
             rospy.Subscriber(name, kind, lambda message, key=name: cls.last.__setitem__(key, message), queue_size=1)
         rospy.Subscriber("mode", Mode, cls.on_mode, queue_size=100)
         rospy.Subscriber("/rosout", Log, lambda message: cls.logged.append(message.msg), queue_size=100)
@@ -134,14 +134,16 @@ class BallTest(ModeWatch, unittest.TestCase):
 
     def test_3_a_node_that_dies_leaves_a_ball_that_rolls_on_and_a_reset_one_that_stands_up(self):
         self.go("shell")
-        for names in (("/kinematics", "/odometry"), ("/action_manager",)):
+        for names in (("/action_manager",), ("/kinematics", "/odometry")):
             self.roll_until(lambda: self.speed() > 0.15, "rolling")
             self.texts.clear()
+            heading = self.last["odom"].pose.pose.orientation.z
             died = {name: self.kill(name) for name in names}
             for name, node in died.items():
                 self.reborn(name, node)
             if "/action_manager" in names:  # what it said before it died may be that the ball is at rest
                 self.until(lambda: any("found closed" in text for text in self.texts), "the ball is found closed")
+                self.assertAlmostEqual(self.last["odom"].pose.pose.orientation.z, heading, delta=0.02)
             self.until(lambda: self.mode() == ("shell", "shell", ""), f"a ball at rest after {names} died")
             self.until(lambda: self.speed() < 0.1, f"braked after {names} died")
             self.roll_until(lambda: self.mode() == ("shell", "shell", "rolling"), f"rolls again after {names} died")

@@ -25,6 +25,11 @@ NO_SHELLS = "this robot has no upper shells and cannot close; the modes are hexa
 _TOO_EARLY = "cmd_vel does not count before the robot is {}"
 
 
+def heading_of(state: State) -> float:
+    """Return the heading that a ball steers by, rad: the commanded one, else, as none is, the yaw of the body."""
+    return (state.yaw or 0.0) if state.commanded.heading is None else state.commanded.heading
+
+
 class OnPath(BehaviourBase):
     """Base of the behaviours between standing and the closed ball.
 
@@ -116,7 +121,8 @@ class CloseBall(OnPath):
         done = transformation.closed
         self._robot.announcer.say("transform", "" if done else transformation.text)
         notice = self._too_early(commands, "closed")
-        return Motion(limbs, progress=transformation.fraction, done=done, notice=notice)
+        heading = state.commanded.heading  # of a ball that only shuts again
+        return Motion(limbs, progress=transformation.fraction, done=done, notice=notice, heading=heading)
 
 
 @register("open_ball")
@@ -143,8 +149,7 @@ class OpenBall(OnPath):
         """Begin at the present command; a ball that leans, or does not know how it lies, rolls upright first."""
         super().enter(state)
         self._rights, self.contact_model = False, OnPath.contact_model
-        heading = state.commanded.heading
-        self._heading = (state.yaw or 0.0) if heading is None else heading
+        self._heading = heading_of(state)
         leans = state.orientation is None or state.tilt > self._robot.config.transform.open_tilt
         if self._path().nearly_closed and leans:
             self._right()

@@ -8,7 +8,7 @@ from typing import Optional
 
 import numpy as np
 
-from shellbot_action_manager.behaviours.ball import OnPath
+from shellbot_action_manager.behaviours.ball import OnPath, heading_of
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
 from shellbot_action_manager.behaviours.robot import Robot
@@ -50,19 +50,22 @@ class Roll(OnPath):
         if transformation is None or not transformation.is_folded(state):
             return None
         shells = np.abs(upper_joints(state.commanded.limbs) - self._robot.geometry.closed_upper).max()
-        return Motion(held(state.commanded.limbs)) if shells <= _FULL_OPENING else None
+        heading = state.commanded.heading
+        if heading is None and state.pose is not None:  # after a restart in mid-roll odometry still has the heading
+            heading = float(state.pose[2])
+        return Motion(held(state.commanded.limbs), heading=heading) if shells <= _FULL_OPENING else None
 
     def failure(self, state: State) -> Optional[str]:
         """Accept every attitude; a joint that is pressed away comes back."""
         return None
 
     def enter(self, state: State) -> None:
-        """Begin heading where the body does; a ball that still rolls is braked."""
+        """Go on with the heading, or begin with that of the body; a ball that still rolls is braked."""
         self._path().begin_closed(state)
         self._drive().reset()
         self._control.reset()
         self._waits = False
-        self._heading, self._twist, self._blind = state.yaw or 0.0, np.zeros(3), False
+        self._heading, self._twist, self._blind = heading_of(state), np.zeros(3), False
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion."""

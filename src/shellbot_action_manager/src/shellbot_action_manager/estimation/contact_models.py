@@ -51,7 +51,9 @@ class NoContacts:
         phase = self._nothing if motion.phase is None else motion.phase
         load_share = stands / max(int(stands.sum()), 1)
         pressure, previous = self._pressure(state, stands)
-        return ContactEstimate(self._name, self._frames, stands, phase, load_share, position, pressure, previous)
+        return ContactEstimate(
+            self._name, self._frames, stands, phase, load_share, position, pressure, previous, motion.heading
+        )
 
     def _standing(self, dt: float, p_base_feet: np.ndarray, motion: Motion, up: Optional[np.ndarray]) -> np.ndarray:
         return np.zeros(len(self._frames), dtype=bool)

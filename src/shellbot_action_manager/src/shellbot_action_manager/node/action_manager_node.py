@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -41,7 +42,8 @@ from shellbot_msgs.msg import Mode as ModeMsg
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 
 SILENCE = 10  # s of wall clock without joint_states before it is said: a driver's start takes some
-ODOMETRY_AGE = 0.5  # s: an older odometry says nothing
+ODOMETRY_AGE = 0.5  # s: an older odometry says nothing, but to the first tick
+ODOMETRY_WAIT = 0.5  # s of wall clock, at the start, for the latched odometry
 FOOTSTEPS_PERIOD = 0.05  # s between two messages of planned footsteps
 PROGRESS_STEP = 0.05  # the latched mode is sent again when its progress grew by this
 
@@ -60,6 +62,8 @@ class ActionManagerNode:
         self._lost_by_hand: Tuple[int, ...] = ()
         self._lost_by_servos: Tuple[int, ...] = ()
         self._odometry: Tuple[float, Optional[np.ndarray]] = (-np.inf, None)  # stamp, x, y, yaw
+        with suppress(rospy.ROSException):  # the last one of before a restart: a ball goes on with its heading
+            self._on_odometry(rospy.wait_for_message("odom", Odometry, ODOMETRY_WAIT))
         self._time = -np.inf
         self._stopped = False
         self._published: Optional[ModeStatus] = None
@@ -119,8 +123,9 @@ class ActionManagerNode:
             if kind is Stamp.RESET:
                 rospy.logwarn("action_manager: the clock went back, the simulation was reset; starting anew")
                 self._commands = OperatorCommands(gait=self._commands.gait, lost_legs=self._commands.lost_legs)
+            feedback = self._feedback(message, t)
             self._time = t
-            output = self._core.step(t, self._commands, self._feedback(message, t))
+            output = self._core.step(t, self._commands, feedback)
             if output.references is not None:
                 self._references_pub.publish(references_to_message(output.references, stamp))
             if output.contacts is not None:
@@ -138,7 +143,8 @@ class ActionManagerNode:
         if imu.orientation is None and self._core.twist.any():
             self._log(Notice("imu", Level.WARN, "no attitude on imu/data; walking without holding the heading"))
         stamp, pose = self._odometry
-        known = abs(t - stamp) <= ODOMETRY_AGE  # that of before a reset is from later
+        starts = not np.isfinite(self._time) and stamp <= t
+        known = starts or abs(t - stamp) <= ODOMETRY_AGE  # that of before a reset is from later
         q, effort = self._order.positions(message), self._order.efforts(message)
         return Feedback(q, imu.orientation, imu.angular_velocity, pose if known else None, effort)
 

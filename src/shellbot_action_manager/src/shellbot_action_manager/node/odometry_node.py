@@ -39,7 +39,7 @@ class OdometryNode:
         self._blind = 0
         self._time, self._ticks, self._longest = -math.inf, 0, 0.0
         self._log = NodeLog("odometry")
-        self._odom = Publisher("odom", Odometry, queue_size=1, tcp_nodelay=True)
+        self._odom = Publisher("odom", Odometry, queue_size=1, tcp_nodelay=True, latch=True)
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._transforms = TransformBroadcaster()
         self._subscribers = [
