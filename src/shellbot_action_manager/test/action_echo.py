@@ -21,7 +21,7 @@ class EchoRobot:
     def __init__(self, core: ActionManagerCore, pose: str = "spawn", variant: str = "simulation") -> None:
         self.core = core
         self.q = named_pose_array(pose, variant).copy()
-        self.orientation = LEVEL
+        self.orientation, self.angular_velocity = LEVEL, np.zeros(3)
         self.t = 0.0
         self.commands = OperatorCommands()
         self.output: ActionOutput = None  # type: ignore[assignment]
@@ -37,7 +37,8 @@ class EchoRobot:
             commands.setdefault("twist_time", self.t)
         if commands:
             self.commands = OperatorCommands(**{**self.commands.__dict__, **commands})
-        self.output = self.core.step(self.t, self.commands, Feedback(self.q.copy(), self.orientation, pose=self.pose))
+        feedback = Feedback(self.q.copy(), self.orientation, self.angular_velocity, self.pose)
+        self.output = self.core.step(self.t, self.commands, feedback)
         if self.pose is not None:
             (vx, vy, wz), yaw = self.core.twist, self.pose[2]
             v = (math.cos(yaw) * vx - math.sin(yaw) * vy, math.sin(yaw) * vx + math.cos(yaw) * vy, wz)

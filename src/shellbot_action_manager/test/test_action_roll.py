@@ -475,11 +475,20 @@ def test_too_fast_is_limited_with_the_direction_kept():
     assert np.hypot(*r.core.twist[:2]) <= CONFIG.speed + 1e-9
 
 
-def test_without_an_attitude_the_ball_stays_shut_and_says_so_once():
+@pytest.mark.parametrize(
+    ("lost", "value", "words"),
+    [
+        ("orientation", None, "no attitude from the IMU"),
+        ("angular_velocity", None, "no angular velocity from the IMU"),
+        ("angular_velocity", np.full(3, np.nan), "no angular velocity from the IMU"),
+    ],
+)
+def test_without_an_attitude_or_a_rate_the_ball_stays_shut_and_says_so_once(lost, value, words):
     r = ball()
     r.run(0.5, twist=[0.5, 0.0, 0.0])
-    r.orientation = None
+    setattr(r, lost, value)
     said = [r.tick(twist=[0.5, 0.0, 0.0]).notice for _ in range(100)]
-    assert sum("no attitude from the IMU" in text for text in said) == 1
+    assert sum(words in text for text in said) == 1
+    assert r.output.mode.step == ""
     assert r.q == pytest.approx(CLOSED, abs=2e-3)
     assert_within_the_servos_speeds(r)

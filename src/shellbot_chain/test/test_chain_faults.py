@@ -362,6 +362,16 @@ def test_an_imu_that_stops_while_it_rolls_upright_leaves_a_shut_ball(words):
     resumes(chain)
 
 
+def test_an_angular_velocity_that_stops_while_it_rolls_upright_leaves_a_shut_ball():
+    chain = lying()
+    assert chain.request_mode("stand")[0]
+    until(chain, text_has(chain, "run_up"))
+    receive = chain.imu.receive
+    chain.imu.receive = lambda t, attitude, rate, force: receive(t, attitude, np.full(3, np.nan), force)
+    until(chain, settled(chain, "shell"), 1.0)
+    assert "no angular velocity from the IMU while rolling upright" in chain.output.mode.text
+
+
 def test_an_imu_that_stops_as_it_begins_to_open_leaves_a_shut_ball():
     chain = ball()
     assert chain.request_mode("stand")[0]

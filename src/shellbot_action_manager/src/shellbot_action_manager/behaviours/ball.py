@@ -7,7 +7,7 @@ from typing import Dict, Optional, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.behaviours.ball_drive import BallDrive
+from shellbot_action_manager.behaviours.ball_drive import BallDrive, unmeasured
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
 from shellbot_action_manager.behaviours.robot import BehaviourBase, Robot
@@ -20,7 +20,7 @@ from shellbot_action_manager.body.rolling import RollingControl
 
 NO_ATTITUDE = "no attitude from the IMU: the ball does not know how it lies; look at imu/data, then try again"
 _UNLEVEL = "no attitude from the IMU: the robot cannot keep level while it closes; look at imu/data, then try again"
-_BLIND = "no attitude from the IMU while {}; shut, look at imu/data, then request stand"
+_BLIND = "no {} from the IMU while {}; shut, look at imu/data, then request stand"
 NO_SHELLS = "this robot has no upper shells and cannot close; the modes are hexapod, stand, sit, relax"
 _TOO_EARLY = "cmd_vel does not count before the robot is {}"
 
@@ -156,8 +156,10 @@ class OpenBall(OnPath):
 
     def failure(self, state: State) -> Optional[str]:
         """Report, besides, that it does not come upright, or does not know how it lies."""
-        if state.orientation is None and (self._rights or self._path().nearly_closed):
-            return _BLIND.format("rolling upright" if self._rights else "beginning to open")
+        if self._rights and unmeasured(state):
+            return _BLIND.format(unmeasured(state), "rolling upright")
+        if state.orientation is None and self._path().nearly_closed:
+            return _BLIND.format("attitude", "beginning to open")
         lies = f"lies tilted by {np.degrees(state.tilt):.0f} deg"
         if self._rights and self._righting.gives_up:
             return (

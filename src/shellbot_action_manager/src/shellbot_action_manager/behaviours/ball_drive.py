@@ -20,6 +20,14 @@ from shellbot_common.rotations import rotation_from_quaternion
 _AZIMUTH = np.arange(6) * np.pi / 3.0  # of the legs, rad
 
 
+def unmeasured(state: State) -> str:
+    """Return what of the IMU a rolling ball lacks, in words: attitude or angular velocity; empty: nothing."""
+    if state.orientation is None:
+        return "attitude"
+    rate = state.angular_velocity
+    return "" if rate is not None and np.isfinite(rate).all() else "angular velocity"
+
+
 class BallDrive:
     """The gores of the ball as pushers.
 
@@ -53,12 +61,12 @@ class BallDrive:
         self._offset = np.zeros((6, 4))
 
     def measure(self, state: State) -> Optional[np.ndarray]:
-        """Return the velocity (2,) over the ground in level axes that do not turn, m/s; None without an IMU."""
-        if state.orientation is None:
+        """Return the velocity (2,) over the ground in level axes that do not turn, m/s; None: not measured."""
+        if unmeasured(state):
             return None
+        assert state.orientation is not None and state.angular_velocity is not None
         self.R_world_base = rotation_from_quaternion(state.orientation)
-        omega = np.zeros(3) if state.angular_velocity is None else np.nan_to_num(state.angular_velocity)
-        self.omega_world = self.R_world_base @ omega
+        self.omega_world = self.R_world_base @ state.angular_velocity
         return self._config.radius * np.array([self.omega_world[1], -self.omega_world[0]])
 
     @property

@@ -9,6 +9,7 @@ from typing import Optional
 import numpy as np
 
 from shellbot_action_manager.behaviours.ball import OnPath, heading_of
+from shellbot_action_manager.behaviours.ball_drive import unmeasured
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
 from shellbot_action_manager.behaviours.robot import Robot
@@ -18,8 +19,8 @@ from shellbot_action_manager.body.rolling import RollingControl
 from shellbot_action_manager.gait.twist_command import limit_change
 from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 
-_NO_ATTITUDE = "no attitude from the IMU: a ball cannot roll without, it is kept shut; look at imu/data"
-_AGAIN = "the attitude from the IMU is back; the ball brakes, and cmd_vel counts again once it was zero"
+_BLIND = "no {} from the IMU: a ball cannot roll without, it is kept shut; look at imu/data"
+_AGAIN = "the IMU is back; the ball brakes, and cmd_vel counts again once it was zero"
 _FULL_OPENING = 1.4  # rad: a ball whose gores are open by no more is found as a ball that was pushing
 
 
@@ -72,7 +73,7 @@ class Roll(OnPath):
         drive, control = self._drive(), self._control
         velocity, notice = drive.measure(state), ""
         if velocity is None:
-            notice = "" if self._blind else _NO_ATTITUDE
+            notice = "" if self._blind else _BLIND.format(unmeasured(state))
             control.reset()
             self._twist, self._waits = np.zeros(3), True
         else:
