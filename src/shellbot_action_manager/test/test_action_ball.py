@@ -60,13 +60,13 @@ def test_closes_and_opens_in_the_steps_of_the_table():
         request(r, goal)
         texts, progress = [], []
         while r.tick().mode.step:
-            if r.output.mode.text.startswith(way):
-                progress.append(r.output.mode.progress)
+            progress.append(r.output.mode.progress)
             if r.output.mode.text.startswith(way) and r.output.mode.text not in texts:
                 texts.append(r.output.mode.text)
         said = [getattr(step, way) for step in (CONFIG.steps if way == "closing" else CONFIG.steps[::-1])]
         assert [text.split(": ")[1] for text in texts] == said
         assert (np.diff(progress) >= 0.0).all()
+        assert progress[len(progress) // 2] == pytest.approx(0.5, abs=0.1), "steps count by their duration"
         assert r.output.mode.name == goal
         assert r.q == pytest.approx(pose, abs=2e-3)
         assert r.t - start < 12.0

@@ -115,6 +115,14 @@ def test_machine_queues_a_request_behind_the_running_transition():
     assert machine.request("sit", accept) == (True, "going to sit: stand up")
     assert machine.steps == ("stand_up", "stop_walking", "centre_body", "step_out", "sit_down")
     assert machine.status("", 0.5, "").progress == pytest.approx(0.1)
+    machine.enter(Mode.HEXAPOD)
+    machine.request("shell", accept)
+    machine.finish_step()
+    machine.finish_step()
+    assert machine.status("", 0.0, "").progress == pytest.approx(2.0 / 12.7), "closing takes longest"
+    machine.enter(Mode.SIT)
+    machine.request("hexapod", accept)
+    machine.request("sit", accept)
     for _ in range(4):
         machine.finish_step()
     assert machine.mode == Mode.SIT

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from shellbot_action_manager.actions.transform_and_roll import End, Seen, TransformAndRoll
 from shellbot_action_manager.body.roll_to import RollTo
 from shellbot_chain.chain import Chain
 from shellbot_chain.planar import tilt_from_quaternion
@@ -277,6 +278,51 @@ def test_a_ball_rolls_around_an_obstacle_without_touching_it():
             assert chain.time < end, f"at {chain.odom}"
     assert nearest > 0.15 + 0.2, "the ball opens its gores beyond its radius of 0.16 m"
     assert chain.state.p_world_base[:2] == pytest.approx((2.0, 0.0), abs=0.15)
+
+
+def act(chain, action, each_tick=lambda: None, limit_s=150.0):
+    """Run the action transform_and_roll as its node does; returns its last orders."""
+    end = chain.time + limit_s
+    while chain.time < end:
+        chain.tick()
+        each_tick()
+        mode = chain.output.mode
+        orders = action.step(
+            Seen(
+                chain.time,
+                chain.odom,
+                tuple(chain.estimate.twist[:2]),
+                chain.mode,
+                chain.target,
+                mode.step,
+                mode.progress,
+                mode.text,
+            )
+        )
+        if orders.request:
+            accepted, text = chain.request_mode(orders.request)
+            assert accepted, text
+        if orders.velocity is not None:
+            chain.command_twist((*orders.velocity, 0.0))
+        if orders.end is not None:
+            return orders
+    raise AssertionError(f"no end within {limit_s} s: {orders}")
+
+
+@pytest.mark.parametrize(("after_s", "ends_in"), [(1.0, "hexapod"), (8.0, "shell")])
+def test_the_action_that_is_cancelled_while_it_closes_ends_in_the_nearer_mode(after_s, ends_in):
+    chain, action = standing(), TransformAndRoll((1.0, 0.5))
+    begun, progress = chain.time, [0.0]
+
+    def cancel():
+        if chain.time - begun < after_s - 1e-6:
+            progress.append(chain.output.mode.progress if chain.target == "shell" else 0.0)
+        elif abs(chain.time - begun - after_s) < 1e-6:
+            action.cancel()
+
+    orders = act(chain, action, cancel)
+    assert (orders.end, chain.mode) == (End.CANCELLED, ends_in)
+    assert min(np.diff(progress)) >= 0.0
 
 
 def test_a_servo_without_torque_while_it_closes_is_named():

@@ -449,5 +449,7 @@ class ActionManagerCore:
             references = self._builder.build(t, dt, motion.limbs, efforts)
         self._announcer.say("machine", self._machine.text)
         activity, progress = ("", 0.0) if motion is None else (motion.activity, motion.progress)
+        if self._running is None:  # the motion is that of a step that has ended; the next one has not begun
+            progress = 0.0
         status = self._machine.status(activity, progress, self._announcer.text)
         return ActionOutput(references, status, contacts, self._limits, self._notice)

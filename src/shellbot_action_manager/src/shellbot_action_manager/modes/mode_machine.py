@@ -142,7 +142,9 @@ class ModeMachine:
         """
         if self.step is None:
             return ModeStatus(self.mode, self.goal, activity, 1.0, text)
-        progress = (self.finished + min(max(step_progress, 0.0), 1.0)) / len(self.steps)
+        durations = [self._table.durations.get(step, 1.0) for step in self.steps]
+        done = sum(durations[: self.finished]) + durations[self.finished] * min(max(step_progress, 0.0), 1.0)
+        progress = done / sum(durations)
         return ModeStatus(self.mode, self.goal, self.step, progress, text)
 
     def _announce_step(self) -> None:

@@ -72,7 +72,8 @@ class TakeOver:
 class ModeTable:
     """Checked table of modes and requests; `find` returns a transition or a refusal in words.
 
-    `reverses` names the step that undoes a step from wherever it is, so that a request can turn it round.
+    `reverses` names the step that undoes a step from wherever it is, so that a request can turn it round; `durations`
+    how long a step takes, s, where that is not 1 s.
     """
 
     modes: Mapping[Mode, ModeRow]
@@ -80,6 +81,7 @@ class ModeTable:
     refusals: Mapping[Tuple[Mode, str], str]
     take_over: Tuple[TakeOver, ...]
     reverses: Mapping[str, str]
+    durations: Mapping[str, float]
 
     @property
     def behaviours(self) -> Set[str]:
@@ -115,7 +117,7 @@ def load_mode_table(path: Optional[Union[str, Path]] = None) -> ModeTable:
         If the file cannot be read, or names a mode, request or behaviour that does not exist, or has a row twice.
     """
     data = read_yaml(path or package_file("shellbot_action_manager", "config/modes.yaml"), ConfigError)
-    _require("mode table", data, ("modes", "transitions", "reverses", "refusals", "take_over"))
+    _require("mode table", data, ("modes", "transitions", "reverses", "durations", "refusals", "take_over"))
     behaviours = behaviour_names()
     modes = _mode_rows(data["modes"], behaviours)
 
@@ -141,7 +143,17 @@ def load_mode_table(path: Optional[Union[str, Path]] = None) -> ModeTable:
         _known("behaviour", step, behaviours): _known("behaviour", reverse, behaviours)
         for step, reverse in _mapping(data["reverses"], "reverses").items()
     }
-    return ModeTable(modes, transitions, refusals, take_over, reverses)
+    durations = {
+        _known("behaviour", step, behaviours): _duration(step, seconds)
+        for step, seconds in _mapping(data["durations"], "durations").items()
+    }
+    return ModeTable(modes, transitions, refusals, take_over, reverses, durations)
+
+
+def _duration(step: str, value: Any) -> float:
+    if isinstance(value, (int, float)) and 0.01 <= value <= 1e3:
+        return float(value)
+    raise ConfigError(f"mode table: durations: {step} is {value}; give 0.01 to 1000 s")
 
 
 def _mode_rows(data: Any, behaviours: Sequence[str]) -> Dict[Mode, ModeRow]:
