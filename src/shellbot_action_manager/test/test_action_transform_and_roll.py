@@ -22,9 +22,12 @@ class Robot:
         self.t, self.mode, self.target, self.progress = 0.0, mode, mode, 1.0
         self.pose, self.velocity, self.commanded = np.array([0.2, -0.1, yaw]), np.zeros(2), np.zeros(2)
         self.requested, self.refuses, self.stands_still, self.lag = [], "", False, 0.1  # s
+        self.ignores = False  # commands until one is zero, as after a gap of the IMU
 
     def seen(self):
-        step = "" if self.mode == self.target else "on_the_way"
+        step = "on_the_way"
+        if self.mode == self.target:
+            step = "rolling" if self.mode == "shell" and self.commanded.any() and not self.ignores else ""
         c, s = math.cos(self.pose[2]), math.sin(self.pose[2])
         velocity = np.array([[c, s], [-s, c]]) @ self.velocity
         text = f"{self.mode} to {self.target}"
@@ -49,7 +52,9 @@ class Robot:
         if orders.velocity is not None:
             c, s = math.cos(self.pose[2]), math.sin(self.pose[2])
             self.commanded = np.array([[c, -s], [s, c]]) @ orders.velocity
-        wanted = self.commanded if self.mode == self.target == "shell" and not self.stands_still else np.zeros(2)
+            self.ignores = self.ignores and self.commanded.any()
+        obeys = self.mode == self.target == "shell" and not self.stands_still and not self.ignores
+        wanted = self.commanded if obeys else np.zeros(2)
         self.velocity += (wanted - self.velocity) * DT / self.lag
         self.pose[:2] += self.velocity * DT
 
@@ -104,6 +109,17 @@ def test_a_ball_that_rocks_near_the_point_opens_and_one_that_is_held_far_from_it
     orders, _ = go(TransformAndRoll((1.0, 0.0)), robot)
     assert (orders.end, robot.mode) == (End.ABORTED, "shell")
     assert "from the point" in orders.text
+
+
+def test_a_ball_that_waits_for_a_zero_gets_one_and_rolls_on():
+    robot = Robot("shell")
+    action = TransformAndRoll((3.0, 0.0))
+    go(action, robot, until=lambda orders: robot.pose[0] > 1.0)
+    robot.ignores, begun = True, robot.t
+    orders, _ = go(action, robot, until=lambda orders: not robot.ignores)
+    assert robot.t - begun < 0.5
+    orders, _ = go(action, robot)
+    assert orders.end is End.SUCCEEDED
 
 
 @pytest.mark.parametrize(("after", "ends_in"), [(0.5, "hexapod"), (1.5, "shell")])
@@ -179,7 +195,7 @@ def test_a_ball_that_does_not_move_is_given_up_at_rest():
     robot.stands_still = True
     orders, _ = go(TransformAndRoll((3.2, -0.1)), robot)
     assert (orders.end, orders.velocity) == (End.ABORTED, (0.0, 0.0))
-    assert "still 3.00 m from the point" in orders.text
+    assert "still 3.00 m from the point; the ball rests (shell to shell)" in orders.text, "why, in the mode's words"
 
 
 @pytest.mark.parametrize(

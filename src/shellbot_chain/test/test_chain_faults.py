@@ -325,6 +325,25 @@ def test_the_action_that_is_cancelled_while_it_closes_ends_in_the_nearer_mode(af
     assert min(np.diff(progress)) >= 0.0
 
 
+def test_the_action_rolls_on_after_a_second_without_imu():
+    chain = rolling()
+    chain.command_twist((0.0, 0.0, 0.0))
+    x, y, _ = chain.odom
+    action, begun, texts, back = TransformAndRoll((x + 2.0, y)), chain.time, [], []
+
+    def lose():
+        texts.append(chain.output.mode.text)
+        if not back and chain.time > begun + 1.0:
+            back.append(blind(chain))
+        elif len(back) == 1 and chain.time > begun + 2.0:
+            back[0]()
+            back.append(None)
+
+    assert act(chain, action, lose, 60.0).end is End.SUCCEEDED
+    blind_for = TICK * sum("no attitude from the IMU" in text for text in texts)
+    assert blind_for == pytest.approx(1.0, abs=0.05), "the mode says so while it lasts"
+
+
 def test_a_servo_without_torque_while_it_closes_is_named():
     chain = closing()
     limp(chain, "lower_4_femur")

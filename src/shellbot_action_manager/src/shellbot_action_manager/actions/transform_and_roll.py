@@ -20,6 +20,7 @@ ROLL_LIMIT_S, ROLL_LEAST_M_S = 15.0, 0.2  # a roll may take so long, and the tim
 JUMP_M, FASTEST_M_S = 0.2, 2.0  # more than this and that since the last tick: the odometry has begun anew
 REST_M_S, REST_S = 0.05, 0.5  # a ball that was slower for so long is at rest
 BRAKE_LIMIT_S = 20.0  # for it to come to rest after a cancel
+IGNORED_S = 0.3  # without rolling: the command does not count, as after a gap of the IMU, until it was zero once
 CANCEL_S = 0.5  # that a request of a mode may be under way
 STARTS = ("hexapod", "stand", "sit", "relax", "halfway", "shell")
 
@@ -104,7 +105,7 @@ class TransformAndRoll:
         self._started = -math.inf  # the stage
         self._begun_from = ""  # mode
         self._requested, self._on_way = False, False
-        self._distance, self._still = 0.0, 0.0
+        self._distance, self._still, self._ignored = 0.0, 0.0, 0.0
         self._refusal = ""
 
     def cancel(self) -> None:
@@ -192,12 +193,15 @@ class TransformAndRoll:
             return self._ended(End.ABORTED, f"left mode shell for {seen.target} while rolling: {seen.text}")
         late = seen.t - self._started > ROLL_LIMIT_S + self._distance / ROLL_LEAST_M_S
         if late and left > self._guide.leave:
-            text = f"still {left:.2f} m from the point; the ball rests, clear its path and try again"
+            text = f"still {left:.2f} m from the point; the ball rests ({seen.text}); clear its path and try again"
             return replace(self._ended(End.ABORTED, text), velocity=(0.0, 0.0))
         velocity = self._guide.twist(dt, seen.pose, seen.velocity)
         if self._guide.arrived or late:  # one that rocks where it may open does not have to come to rest for it
             self._begin("opening")
             return replace(self._change("hexapod", 2.0 / 3.0, OPEN_LIMIT_S), velocity=(0.0, 0.0))
+        self._ignored = self._ignored + dt if any(velocity) and seen.step != "rolling" else 0.0
+        if self._ignored > IGNORED_S:
+            velocity, self._ignored = (0.0, 0.0), 0.0
         fraction = 1.0 - left / self._distance
         return Orders("rolling", fraction, (1.0 + fraction) / 3.0, velocity=velocity)
 

@@ -84,6 +84,8 @@ class Roll(OnPath):
             c, s = np.cos(self._heading), np.sin(self._heading)
             control.step(dt, np.array([[c, -s], [s, c]]) @ self._twist[:2], velocity)
         self._blind = velocity is None
+        text = _BLIND.format(unmeasured(state)) if self._blind else _AGAIN if self._waits else ""
+        self._robot.announcer.say("transform", text)
         limbs = drive.step(dt, state, control.push, level=not control.active)
         activity = "rolling" if self._twist[:2].any() else "braking" if control.moving else ""
         return Motion(limbs, twist=self._twist.copy(), heading=self._heading, activity=activity, notice=notice)
