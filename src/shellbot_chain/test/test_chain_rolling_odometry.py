@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -106,3 +109,60 @@ def test_odom_follows_a_ball_that_rolls_on_after_an_emergency_stop():
     seen = np.hypot(chain.estimate.x - estimate.x, chain.estimate.y - estimate.y)
     assert rolled > 0.3, "it is not braked"
     assert seen == pytest.approx(rolled, rel=0.1)
+
+
+@functools.lru_cache(maxsize=None)
+def _rolling(speed):
+    chain = Chain(seed=4, friction=0.8, joint_offset_deg=1.0, start_mode="shell", record=False)
+    chain.reset(pose="closed")
+    for _ in range(350):
+        chain.command_twist((speed, 0.0, 0.0))
+        chain.tick()
+    return chain
+
+
+def blind(chain):
+    """The IMU is silent for 3 s."""
+    read, kind = chain.imu.read, type(chain.imu.read(chain.time))
+    chain.imu.read = lambda t: kind()
+    chain.run(3.0)
+    chain.imu.read = read
+
+
+def blind_odometry(chain):
+    """The IMU does not reach the odometry for 2 s, but the action manager, which drives on."""
+    step, kind = chain.odometry.step, type(chain.imu.read(chain.time))
+    chain.odometry.step = lambda t, contacts, imu: step(t, contacts, kind())
+    for _ in range(200):
+        chain.command_twist((0.6, 0.0, 0.0))
+        chain.tick()
+    chain.odometry.step = step
+
+
+def skip(chain, restarts=False):
+    """No node ticks for 1 s, and the joints are commanded to where they were."""
+    for _ in range(100):
+        chain.robot.apply(chain._pending)
+        chain.robot.advance()
+    chain.state = chain.simulator.state()
+    if restarts:
+        chain.manager.reset()
+
+
+def restart(chain):
+    skip(chain, restarts=True)
+
+
+@pytest.mark.parametrize("interrupt", [blind, blind_odometry, skip, restart])
+@pytest.mark.parametrize("speed", [0.4, 0.9])
+def test_after_a_gap_in_mid_roll_the_error_is_as_the_variance_says(interrupt, speed):
+    chain = copy.deepcopy(_rolling(speed))
+    begun, place = chain.estimate, chain.state.p_world_base[:2].copy()
+    interrupt(chain)
+    chain.command_twist((0.0, 0.0, 0.0))
+    chain.run(1.0)
+    moved = chain.state.p_world_base[:2] - place
+    error = np.array([chain.estimate.x - begun.x, chain.estimate.y - begun.y]) - moved
+    sigma = np.sqrt(chain.estimate.position_variance)
+    assert np.abs(error).max() < 3.0 * sigma
+    assert sigma < 0.6 * np.hypot(*moved), "and it still says something"

@@ -14,6 +14,8 @@ from shellbot_action_manager.estimation.feet_filter import FeetFilter
 from shellbot_action_manager.interface import ContactEstimate
 
 _ROLLING_TIME = 0.03  # s: mean velocity that tells which of several low gores a ball rolls on; 0.02 to 0.05 are alike
+_COASTING = 2.5  # s: time constant of the speed of a ball that nothing drives; from 0.4 to 1.1 m/s it is 1.5 to 3.5 s
+_COASTING_ERROR = 0.4  # of the distance that it coasts unseen: one standard deviation of that, on each axis
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,16 @@ class MotionModel(Protocol):
     def reset(self) -> None:
         """Forget the last tick: the next displacement is zero."""
 
+    def pause(self) -> None:
+        """Go on after a gap in time, without what touched the ground before it."""
+
     def step(self, dt: float, contacts: ContactEstimate, attitude: Attitude) -> Displacement:
         """Return the displacement since the last tick.
 
         Parameters
         ----------
         dt : float
-            s; after a gap or another model there is a `reset` before.
+            s; after a gap there is a `pause` before, after another model a `reset`.
         contacts : ContactEstimate
             Of the contact model of the same name, k contacts.
         attitude : Attitude
@@ -79,6 +84,10 @@ class FeetModel:
         self._filter: Optional[FeetFilter] = None
         self._yaw = 0.0  # since the filter began
         self._turn = self._variance = 0.0
+
+    def pause(self) -> None:
+        """Begin anew: where the feet stood before the gap says nothing."""
+        self.reset()
 
     def step(self, dt: float, contacts: ContactEstimate, attitude: Attitude) -> Displacement:
         """Return the displacement that keeps the standing feet where they are."""
@@ -124,7 +133,8 @@ class RollingModel:
     With p a contact point in the body at the previous tick, p' where the same point of its gore is now, and R the
     attitude: d = R(k-1) p - R(k) p'. That counts the rotation of the body and of the gore in it, and no slip. While one
     gore takes over from another both are low, and one of them may slide, swing freely or be measured wrong by a few
-    millimetres: of all low gores the one counts that continues the present motion best.
+    millimetres: of all low gores the one counts that continues the present motion best. Without an attitude, and over
+    a gap in time, nothing of that is known: the ball coasts, and its place becomes as uncertain as that is.
     """
 
     def __init__(self, config: OdometryConfig) -> None:
@@ -134,13 +144,16 @@ class RollingModel:
     def reset(self) -> None:
         """Forget the last tick."""
         self._before: Optional[np.ndarray] = None
-        self._velocity = np.zeros(2)
+        self._velocity, self._coasted = np.zeros(2), 0.0  # m/s; m since a contact was last seen
+
+    def pause(self) -> None:
+        """Let the ball coast over the gap."""
+        self._before = None
 
     def step(self, dt: float, contacts: ContactEstimate, attitude: Attitude) -> Displacement:
         """Return the displacement that keeps the point of contact where it was."""
-        turn, shift = attitude.imu_turn or 0.0, np.zeros(2)
-        R = attitude.R_level_base  # noqa: N806
-        if self._before is not None:
+        turn, R, known = attitude.imu_turn or 0.0, attitude.R_level_base, attitude.imu_turn is not None  # noqa: N806
+        if self._before is not None and known:
             c, s = math.cos(turn), math.sin(turn)
             shifts = self._before[:, :2] - (contacts.previous_centre @ R.T)[:, :2] @ np.array([[c, s], [-s, c]])
             shifts = shifts[np.isfinite(shifts).all(axis=1)]
@@ -148,8 +161,14 @@ class RollingModel:
                 nearest = np.linalg.norm(shifts - self._velocity * dt, axis=1).argmin()
                 shift = self._scale * shifts[nearest]
                 self._velocity += min(dt / _ROLLING_TIME, 1.0) * (shifts[nearest] / dt - self._velocity)
-        self._before = contacts.centre_of_pressure @ R.T
-        return Displacement(shift, turn, self._variance_rate * float(np.linalg.norm(shift)))
+                self._coasted, self._before = 0.0, contacts.centre_of_pressure @ R.T
+                return Displacement(shift, turn, self._variance_rate * float(np.linalg.norm(shift)))
+        self._before = contacts.centre_of_pressure @ R.T if known else None
+        slowed = math.exp(-dt / _COASTING)
+        shift = _COASTING * (1.0 - slowed) * self._velocity
+        self._velocity = slowed * self._velocity
+        before, self._coasted = self._coasted, self._coasted + float(np.linalg.norm(shift))
+        return Displacement(shift, turn, _COASTING_ERROR**2 * (self._coasted**2 - before**2))
 
 
 class NoMotion:
@@ -168,6 +187,10 @@ class NoMotion:
     def reset(self) -> None:
         """Forget where the feet were."""
         self._previous: Optional[np.ndarray] = None
+
+    def pause(self) -> None:
+        """Begin anew."""
+        self.reset()
 
     def step(self, dt: float, contacts: ContactEstimate, attitude: Attitude) -> Displacement:
         """Return the turn of the IMU alone; the feet that moved may have pushed the body along unnoticed."""

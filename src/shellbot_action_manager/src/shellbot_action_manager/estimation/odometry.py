@@ -114,9 +114,11 @@ class OdometryCore:
         if yaw is not None and imu.specific_force is not None:
             acceleration = (R_level_base @ imu.specific_force)[:2]  # what is left of it is vertical: gravity
         model = self._models[contacts.model]
-        if (contacts.model, contacts.names) != self._continues or kind is not Stamp.NEXT:
+        if (contacts.model, contacts.names) != self._continues or kind in (Stamp.FIRST, Stamp.RESET):
             self._continues = contacts.model, contacts.names
-            model.reset()  # it goes on from here, not from before a gap or from where it was last used
+            model.reset()  # it goes on from here, not from where it was last used
+        elif kind is not Stamp.NEXT:
+            model.pause()
         moved = model.step(dt, contacts, Attitude(R_level_base, imu_turn, acceleration))
         self._follow_heading(dt, yaw, rate, moved.turn)
         height = self._state.height
