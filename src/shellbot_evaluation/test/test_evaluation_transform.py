@@ -30,6 +30,7 @@ def test_the_path_is_green(capsys):
     assert "GREEN" in said
     assert "within 0.004 mm of the body's centre" in said
     assert said.count("| green") == 22  # 16 steps, six of them levelled
+    assert "inf" not in said and "> 10 " in said
 
 
 def test_a_femur_that_does_not_open_before_the_fan_closes_is_red_with_pair_step_and_margin(tmp_path, capsys):
@@ -46,6 +47,32 @@ def test_a_femur_that_does_not_open_before_the_fan_closes_is_red_with_pair_step_
     assert "fan_in_" in said.split("RED: ")[1]
     assert "_link and " in said.split("RED: ")[1]
     assert "margin -" in said.split("RED: ")[1]
+
+
+def test_a_coxa_that_is_wrong_while_the_gores_shut_is_red_with_levelling_too(tmp_path, capsys):
+    data = yaml.safe_load(package_file("shellbot_action_manager", "config/transform.yaml").read_text())
+    (shut,) = [step for step in data["steps"] if step["name"] == "shut"]
+    for key in shut["keys"][:-1]:
+        key[2] += 0.3
+        key[5] += 0.3
+    path = tmp_path / "transform.yaml"
+    path.write_text(yaml.safe_dump(data))
+    assert gate(["check", "transform", "--every", "0.1", "--file", str(path)]) == 1
+    red = [line.split("|") for line in capsys.readouterr().out.splitlines() if line.startswith("|") and "RED" in line]
+    assert {(row[1].strip(), row[2].strip()) for row in red} >= {("shut", "none"), ("shut", "50%")}
+    assert all("_link" in row[5] and float(row[3]) < float(row[4]) for row in red)
+
+
+def test_only_parts_that_are_stops_may_overlap_where_levelling_presses_them():
+    for pair, limit in (
+        ("lower_1_gore_link and lower_2_gore_link", -10.0),
+        ("chassis and lower_3_gore_link", -1.2),
+        ("lower_1_fan_link and lower_2_tibia_link", -1.4),
+        ("chassis and lower_3_tibia_link", -0.5),
+        ("lower_1_fan_link and lower_2_gore_link", -0.5),
+    ):
+        assert transform_gate.limit_mm(pair, True, "50%") == limit
+        assert transform_gate.limit_mm(pair, False, "50%") == 0.0
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,9 @@ from .errors import EvaluationError
 from .tables import markdown_table
 
 OVERLAP_MM = 0.5  # of the commanded postures: the springs of the servos take it
+# Of shut gores that levelling presses inwards, by up to the whole of its range; these parts are stops, on which the
+# servos only press: gores on each other and on the chassis, and a tibia on the folded fan of the next leg
+STOPS_MM = {("gore_link", "gore_link"): 10.0, ("chassis", "gore_link"): 1.2, ("fan_link", "tibia_link"): 1.4}
 _STILL_MM = 0.01
 _SEEN = 0.010  # m: pairs farther apart are not looked at
 _DIRECTIONS = 12  # in which the body may lean
@@ -71,6 +74,26 @@ class Margin:
         return self.margin_mm >= self.limit_mm
 
 
+def limit_mm(pair: str, pressed: bool, levelling: str) -> float:
+    """Return the least distance of two links that is green, mm.
+
+    Parameters
+    ----------
+    pair : str
+        As `Margin.pair`.
+    pressed : bool
+        Whether the step presses shut gores on each other.
+    levelling : str
+        As `Margin.levelling`.
+    """
+    if not pressed:
+        return 0.0
+    if levelling == "none":
+        return -OVERLAP_MM
+    one, other = sorted(link.split("_", 2)[-1] for link in pair.split(" and "))
+    return -STOPS_MM.get((one, other), OVERLAP_MM)
+
+
 class Gate:
     """Plays the path on the simulator's own shapes and exclusions, floor left out.
 
@@ -109,9 +132,12 @@ class Gate:
                         low, high = known.get(pair, (distance, distance))
                         known[pair] = min(low, distance), max(high, distance)
             for levelling, known in ranges.items():
-                limit = 0.0 if not step.pressed else -OVERLAP_MM if levelling == "none" else -np.inf
-                moving = [(low, pair) for pair, (low, high) in known.items() if high - low > _STILL_MM or low < limit]
-                found.append(Margin(step.name, levelling, *min(moving, default=(np.inf, "")), limit))
+                rows = [
+                    (low, pair, limit_mm(pair, step.pressed, levelling), high) for pair, (low, high) in known.items()
+                ]
+                moving = [row[:3] for row in rows if row[3] - row[0] > _STILL_MM or row[0] < row[2]]
+                nearest = min(moving, key=lambda row: row[0] - row[2], default=(np.inf, "", 0.0))
+                found.append(Margin(step.name, levelling, *nearest))
         return found
 
     def centres_mm(self) -> float:
@@ -180,7 +206,10 @@ def _run(arguments: argparse.Namespace) -> int:
     margins = gate.margins(arguments.every, arguments.fraction)
     green, sentence = verdict(margins)
     rows = [{**vars(m), "verdict": "green" if m.is_green else "RED"} for m in margins]
-    say(markdown_table(rows, COLUMNS, {"margin_mm": 2}))
+    for row in rows:
+        if not np.isfinite(row["margin_mm"]):
+            row.update(margin_mm=f"> {1e3 * _SEEN:g}", pair="–")
+    say(markdown_table(rows, COLUMNS, {"margin_mm": 2, "limit_mm": 1}))
     say(f"Sphere centres of the closed ball: within {gate.centres_mm():.3f} mm of the body's centre.")
     say(f"{sentence}.")
     return 0 if green else 1
