@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from shellbot_action_manager.behaviours.protocol import Motion, State
 from shellbot_action_manager.body.geometry import load_geometry
+from shellbot_action_manager.body.joint_watch import JointWatch
 from shellbot_action_manager.body.levelling import leans
 from shellbot_action_manager.body.limbs import found
 from shellbot_action_manager.body.pushers import Pushers
@@ -450,6 +451,24 @@ def test_cmd_vel_opens_gores_and_zero_shuts_them():
     r.run(1.0, twist=[0.0, 0.0, 0.0])
     assert r.q == pytest.approx(CLOSED, abs=2e-3)
     assert_within_the_servos_speeds(r)
+
+
+def test_a_joint_has_failed_that_stays_far_behind_or_does_not_move_and_not_one_that_is_held_for_a_while():
+    pulses = 0.6 * (np.arange(1200) % 60 < 20)  # a pusher, about once a turn
+
+    def found_after(measured):
+        watch = JointWatch()
+        pairs = ((np.array([0.0, q]), np.array([0.0, m])) for q, m in zip(pulses, measured))
+        found = [watch.step(DT, *pair) for pair in pairs]
+        assert set(found) <= {None, 1}
+        return next((i * DT for i, joint in enumerate(found) if joint is not None), None)
+
+    assert found_after(pulses) is None
+    assert found_after(np.roll(pulses, 10)) is None, "late"
+    held = np.where(np.arange(1200) // 150 == 2, pulses + 0.5, pulses)
+    assert found_after(held) is None, "held open by the ground for 1.5 s"
+    assert found_after(np.zeros(1200)) == pytest.approx(3.0, abs=0.1), "blocked, shut"
+    assert found_after(0.7 + 0.2 * pulses) < 5.0, "without torque, open"
 
 
 def test_upper_gores_open_no_faster_than_their_slower_servos():

@@ -13,6 +13,7 @@ from shellbot_action_manager.behaviours.ball_drive import unmeasured
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
 from shellbot_action_manager.behaviours.robot import Robot
+from shellbot_action_manager.body.joint_watch import JointWatch
 from shellbot_action_manager.body.legs import upper_joints
 from shellbot_action_manager.body.limbs import held
 from shellbot_action_manager.body.rolling import RollingControl
@@ -21,6 +22,7 @@ from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 
 _BLIND = "no {} from the IMU: a ball cannot roll without, it is kept shut; look at imu/data"
 _AGAIN = "the IMU is back; the ball brakes, and cmd_vel counts again once it was zero"
+_FAILED = "{} does not follow: the ball brakes; free the joint, then command zero and roll on, or request stand"
 _FULL_OPENING = 1.4  # rad: a ball whose gores are open by no more is found as a ball that was pushing
 
 
@@ -39,6 +41,7 @@ class Roll(OnPath):
         self._limits = WalkspaceLimits(speeds, accelerations, np.zeros(3), np.zeros(3), np.zeros(3), "")
         self._heading, self._twist, self._blind = 0.0, np.zeros(3), False
         self._waits = False  # for a new command
+        self._watch, self._failed = JointWatch(), ""
 
     @property
     def limits(self) -> WalkspaceLimits:
@@ -57,7 +60,7 @@ class Roll(OnPath):
         return Motion(held(state.commanded.limbs), heading=heading) if shells <= _FULL_OPENING else None
 
     def failure(self, state: State) -> Optional[str]:
-        """Accept every attitude; a joint that is pressed away comes back."""
+        """Accept every attitude; with a joint that has failed it brakes, and is safest as the ball that it is."""
         return None
 
     def enter(self, state: State) -> None:
@@ -65,7 +68,8 @@ class Roll(OnPath):
         self._path().begin_closed(state)
         self._drive().reset()
         self._control.reset()
-        self._waits = False
+        self._waits, self._failed = False, ""
+        self._watch.reset()
         self._heading, self._twist, self._blind = heading_of(state), np.zeros(3), False
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
@@ -77,18 +81,30 @@ class Roll(OnPath):
             control.reset()
             self._twist, self._waits = np.zeros(3), True
         else:
-            notice = _AGAIN if self._blind else ""
+            notice = _AGAIN if self._blind else self._watch_joints(dt, state)
             self._waits = self._waits and bool(commands.twist.any())
             self._twist = self._limited(dt, np.zeros(3) if self._waits else commands.twist)
             self._heading += self._twist[2] * dt
             c, s = np.cos(self._heading), np.sin(self._heading)
             control.step(dt, np.array([[c, -s], [s, c]]) @ self._twist[:2], velocity)
         self._blind = velocity is None
-        text = _BLIND.format(unmeasured(state)) if self._blind else _AGAIN if self._waits else ""
+        text = _BLIND.format(unmeasured(state)) if self._blind else (self._failed or _AGAIN) if self._waits else ""
         self._robot.announcer.say("transform", text)
         limbs = drive.step(dt, state, control.push, level=not control.active)
         activity = "rolling" if self._twist[:2].any() else "braking" if control.moving else ""
         return Motion(limbs, twist=self._twist.copy(), heading=self._heading, activity=activity, notice=notice)
+
+    def _watch_joints(self, dt: float, state: State) -> str:
+        """Brake, and return a notice, once a joint has failed; while the ball rests, nothing shows."""
+        self._failed = self._failed if self._waits else ""
+        if not self._twist.any():
+            self._watch.reset()
+            return ""
+        joint = self._watch.step(dt, self._path().commanded(state), state.q)
+        if joint is None:
+            return ""
+        self._waits, self._failed = True, _FAILED.format(self._robot.geometry.joint_names[joint])
+        return self._failed
 
     def _limited(self, dt: float, twist: np.ndarray) -> np.ndarray:
         top = self._limits.max_velocity

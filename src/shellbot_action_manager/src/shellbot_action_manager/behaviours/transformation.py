@@ -225,12 +225,16 @@ class Transformation:
 
     def behind(self, state: State) -> Tuple[str, float]:
         """Return the joint that is farthest behind its command, and by how much, rad."""
+        error = np.abs(self.commanded(state) - state.q)
+        worst = int(np.argmax(error))
+        return self._geometry.joint_names[worst], float(error[worst])
+
+    def commanded(self, state: State) -> np.ndarray:
+        """Return the commanded joints (n,), in the order of the measured ones, rad."""
         commanded = np.empty_like(state.q)
         for name, group in self._geometry.limbs.items():
             commanded[group.columns] = state.commanded.limbs[name].q[..., None]
-        error = np.abs(commanded - state.q)
-        worst = int(np.argmax(error))
-        return self._geometry.joint_names[worst], float(error[worst])
+        return commanded
 
     def _depart(self, limbs: LimbCommands) -> None:
         """Work off, from now on, what a command differs from the path."""
