@@ -108,6 +108,15 @@ def accept(behaviours, before):
     return None
 
 
+def test_a_refusal_on_the_way_is_that_of_the_mode_that_is_left():
+    machine = ModeMachine(load_mode_table())
+    machine.enter(Mode.SHELL)
+    assert machine.request("stand", accept)[0]
+    assert machine.request("relax", accept) == (False, "the ball would fall open; request sit first, then relax")
+    machine.finish_step()
+    assert machine.request("relax", accept)[1].startswith("the robot would drop from its feet")
+
+
 def test_machine_queues_a_request_behind_the_running_transition():
     machine = ModeMachine(load_mode_table())
     machine.enter(Mode.SIT)

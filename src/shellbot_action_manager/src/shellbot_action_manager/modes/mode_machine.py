@@ -74,6 +74,8 @@ class ModeMachine:
         transition, reason = self._table.find(self.goal, name)
         if transition is None:
             already = name == self.goal.label
+            if not already and (self.mode, name) in self._table.refusals:  # of what it still is
+                _, reason = self._table.find(self.mode, name)
             sentence = f"{reason}, or on the way there" if already and self.step else reason
             self.answer(sentence if already else f"{name} refused: {reason}")
             return already, sentence
