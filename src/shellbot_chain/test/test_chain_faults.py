@@ -185,8 +185,10 @@ def test_a_push_while_it_closes_leaves_a_robot_that_can_be_resumed(words):
     "begin, words, force",
     [
         (ball, "fan outwards, 2 of 4", (40.0, 0.0, 0.0)),
+        (ball, "raising the upper shells", (40.0, 0.0, 0.0)),
         (ball, "step outwards", (40.0, 0.0, 0.0)),
         (lying, "run_up", (0.0, 40.0, 0.0)),
+        (lying, "approach", (40.0, 0.0, 0.0)),
         (lying, "catch", (0.0, 40.0, 0.0)),
     ],
 )
@@ -360,6 +362,27 @@ def test_a_servo_without_torque_while_it_closes_is_named():
     until(chain, settled(chain, "halfway", "shell"))
     assert chain.mode == "halfway"
     assert "lower_4_femur is " in chain.output.mode.text or "tipped over" in chain.output.mode.text
+
+
+@pytest.mark.parametrize(
+    ("begin", "words", "joint", "fault"),
+    [
+        (ball, "fan outwards, 2 of 4", "upper_3_shell", limp),
+        (lying, "run_up", "upper_3_shell", limp),
+        (lying, "approach", "lower_2_tibia", lambda chain, joint: damped(chain, joint, 1e3)),
+    ],
+)
+def test_a_joint_that_fails_while_it_opens_or_rolls_upright_is_named(begin, words, joint, fault):
+    chain = begin()
+    assert chain.request_mode("stand")[0]
+    until(chain, text_has(chain, words))
+    fault(chain, joint)
+    until(chain, settled(chain, "stand", "shell", "halfway"), 90.0)
+    assert chain.mode == "halfway"
+    # the one that failed, or one of its leg that it hinders
+    assert chain.output.mode.text.startswith(joint.rsplit("_", 1)[0]) and " deg behind while " in chain.output.mode.text
+    chain.run(3.0)
+    assert tilt(chain) < 10.0
 
 
 def blind(chain):

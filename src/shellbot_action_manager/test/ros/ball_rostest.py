@@ -134,7 +134,7 @@ class BallTest(ModeWatch, unittest.TestCase):
 
     def test_3_a_node_that_dies_leaves_a_ball_that_rolls_on_and_a_reset_one_that_stands_up(self):
         self.go("shell")
-        for names in (("/action_manager",), ("/kinematics", "/odometry")):
+        for names in (("/gazebo_connector", "/transform_and_roll"), ("/action_manager",), ("/kinematics", "/odometry")):
             self.roll_until(lambda: self.speed() > 0.15, "rolling")
             self.texts.clear()
             heading = self.last["odom"].pose.pose.orientation.z
