@@ -64,3 +64,35 @@ def test_generate_controllers_runs_from_an_install_space(prefix):
     assert run(prefix, "shellbot_control/generate_controllers", "--check").returncode == 1
     assert run(prefix, "shellbot_control/generate_controllers").returncode == 0
     assert file.read_text(encoding="utf-8") == text
+
+
+def installed(package, kind):
+    """What a package's CMakeLists.txt installs of a kind: `DIRECTORY` names folders, `PROGRAMS` files."""
+    cmake = (SOURCE / package / "CMakeLists.txt").read_text(encoding="utf-8")
+    return {name for names in re.findall(rf"\b{kind}\s+(.*?)\s+DESTINATION", cmake, re.DOTALL) for name in names.split()}
+
+
+def package_files():
+    """Yield each place that names a file of a package, with the package and the file as far as it is a literal."""
+    for file in [*SOURCE.glob("*/src/**/*.py"), *SOURCE.glob("*/nodes/*"), *SOURCE.glob("*/scripts/*")]:
+        text = file.read_text(encoding="utf-8") if file.is_file() else ""
+        constants = dict(re.findall(r'^(\w+) = "(\w+)"$', text, re.M))
+        for package, constant, name in re.findall(r'package_file\(\s*(?:"(\w+)"|(\w+)),\s*f?"([^"{]+)', text):
+            yield str(file.relative_to(SOURCE)), package or constants[constant], name
+    for file in [*SOURCE.glob("*/launch/*"), *SOURCE.glob("*/config/**/*.yaml"), *SOURCE.glob("*/urdf/*")]:
+        text = file.read_text(encoding="utf-8")
+        for package, name in re.findall(r"\$\(find (\w+)\)/([\w./-]+)", text):
+            yield str(file.relative_to(SOURCE)), package, name
+
+
+def test_what_programs_and_launch_files_read_is_installed():
+    named = [each for each in package_files() if (SOURCE / each[1]).is_dir()]
+    assert len({package for _, package, _ in named}) > 15, "files of packages are named in another style now"
+    lost = []
+    for where, package, name in named:
+        folder = name.split("/")[0]
+        source_tree_only = (where, folder) == ("shellbot_bringup/launch/robot.launch", "test")  # its argument says so
+        # roslaunch looks for $(find P)/nodes/NAME among the installed programs, too
+        if folder not in installed(package, "DIRECTORY") and name not in installed(package, "PROGRAMS"):
+            lost += [] if source_tree_only else [f"{where} reads {name} of {package}, which its CMakeLists.txt leaves out"]
+    assert not lost, "\n".join(lost)
