@@ -69,7 +69,9 @@ def test_generate_controllers_runs_from_an_install_space(prefix):
 def installed(package, kind):
     """What a package's CMakeLists.txt installs of a kind: `DIRECTORY` names folders, `PROGRAMS` files."""
     cmake = (SOURCE / package / "CMakeLists.txt").read_text(encoding="utf-8")
-    return {name for names in re.findall(rf"\b{kind}\s+(.*?)\s+DESTINATION", cmake, re.DOTALL) for name in names.split()}
+    return {
+        name for names in re.findall(rf"\b{kind}\s+(.*?)\s+DESTINATION", cmake, re.DOTALL) for name in names.split()
+    }
 
 
 def package_files():
@@ -94,5 +96,7 @@ def test_what_programs_and_launch_files_read_is_installed():
         source_tree_only = (where, folder) == ("shellbot_bringup/launch/robot.launch", "test")  # its argument says so
         # roslaunch looks for $(find P)/nodes/NAME among the installed programs, too
         if folder not in installed(package, "DIRECTORY") and name not in installed(package, "PROGRAMS"):
-            lost += [] if source_tree_only else [f"{where} reads {name} of {package}, which its CMakeLists.txt leaves out"]
+            lost += (
+                [] if source_tree_only else [f"{where} reads {name} of {package}, which its CMakeLists.txt leaves out"]
+            )
     assert not lost, "\n".join(lost)
