@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Optional, Sequence
+from typing import Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -64,6 +64,7 @@ class WalkingEngine:
         self._estimator = BaseEstimator(self._p.odometry_scale, self._heading, self._imu)
         self._stepping = Stepping(self._p, self._soles, self._ahead)
         self._error, self._pressure = np.zeros(2), np.zeros(2)
+        self._loads: Optional[Tuple[np.ndarray, np.ndarray]] = None  # forces and points of the last plan
         self._has_begun = False
 
     def resume(self, is_elsewhere: bool = False) -> None:
@@ -149,6 +150,25 @@ class WalkingEngine:
     def most_offset(self) -> np.ndarray:
         """Angle between command and joint at which a servo has its full effort, (n,), rad."""
         return self._body.most_offset
+
+    @property
+    def swing(self) -> Optional[int]:
+        """Side of the foot that is in the air, none while both stand."""
+        return self._stepping.swing if self._stepping.is_swinging else None
+
+    @property
+    def planned_wrenches(self) -> np.ndarray:
+        """Wrenches (2, 6) about the soles by the plan, N and N m; a foot lands when it is to land."""
+        planned, stepping, posture = np.zeros((2, 6)), self._stepping, self._posture
+        planned[:, 2] = 0.5 * self.weight
+        if self._loads is not None:
+            for side, (force, point) in enumerate(zip(*self._loads)):
+                ahead, aside, _ = (point - posture.sole_place[side]) @ posture.sole_rotation[side]
+                normal = float(np.linalg.norm(force))
+                planned[side, 2:5] = normal, aside * normal, -ahead * normal
+        if stepping.is_swinging and stepping.fraction >= 1.0:
+            planned[stepping.swing, 2] = 0.5 * self.weight
+        return planned
 
     @property
     def goal(self) -> Optional[np.ndarray]:
@@ -240,4 +260,5 @@ class WalkingEngine:
         loads = self._soles.loads(
             self._pressure, stepping.feet, stepping.carries, base, estimator.gravity, pendulum, body.model.mass
         )
+        self._loads = loads[1:]
         return body.command(q, posture, *loads)

@@ -34,6 +34,7 @@ class FallParameters(Settings, error=WalkError):
     upright_tilt: float = number(0.05, 0.5, "rad")  #: It stands below this, with half its weight on the feet,
     upright_time: float = number(0.1, 5.0, "s")  #: for so long
     tries: int = number(1, 20)  #: To get up, before it stays where it lies
+    blind_time: float = number(0.05, 5.0, "s", default=0.5)  #: No load on the feet for so long is a fall without an IMU
 
 
 class FallDetector:
@@ -58,7 +59,9 @@ class FallDetector:
         self.state, self.tilt, self.side = UPRIGHT, 0.0, SIDES[0]
         self._in_air = self._still = 0.0
 
-    def update(self, attitude: Sequence[float], rates_torso: np.ndarray, wrenches: np.ndarray) -> None:
+    def update(
+        self, attitude: Sequence[float], rates_torso: np.ndarray, wrenches: np.ndarray, is_blind: bool = False
+    ) -> None:
         """Take one tick.
 
         Parameters
@@ -69,6 +72,8 @@ class FallDetector:
             Angular velocity of the torso in its own frame, rad/s.
         wrenches : (2, 6) array
             Of the ground at each sole, N and N m.
+        is_blind : bool
+            Attitude and rates are frozen: the feet alone tell.
         """
         p = self._p
         # as floats: numpy costs ten times as much
@@ -82,9 +87,11 @@ class FallDetector:
         ahead = angle_from_vertical([axis - p.lead * rate for axis, rate in zip(up_torso, back)])
         load = sum(max(force, 0.0) for force in wrenches[:, 2].tolist())
         self._in_air = self._in_air + TICK if load < p.unloaded else 0.0
-        self._still = self._still + TICK if math.hypot(turn_x, turn_y, turn_z) < p.rest_rate else 0.0
+        rests = is_blind or math.hypot(turn_x, turn_y, turn_z) < p.rest_rate
+        self._still = self._still + TICK if rests else 0.0
         early = self.tilt > p.early_tilt and (ahead > p.predicted_tilt or self._in_air >= p.unloaded_time)
-        if self.state == UPRIGHT and (self.tilt > p.tilt or early):
+        falls = self._in_air >= p.blind_time if is_blind else self.tilt > p.tilt or early
+        if self.state == UPRIGHT and falls:
             self.state, self._still = FALLING, 0.0
         elif self.state == FALLING and self._still >= p.rest_time:
             self.state = FALLEN

@@ -84,9 +84,17 @@ class FallManager:
         again = f"It did not get up in {self._p.tries} tries and" if self._gave_up else "It has fallen and"
         return f"{again} lies on its {side}, limp; request recover to get up."
 
-    def observe(self, feedback: Feedback) -> bool:
-        """Take one tick; returns whether the robot falls, lies or gets up."""
-        self.detector.update(feedback.attitude, feedback.rates, feedback.wrenches)
+    def observe(self, feedback: Feedback, is_blind: bool = False) -> bool:
+        """Take one tick; returns whether the robot falls, lies or gets up.
+
+        Parameters
+        ----------
+        feedback : Feedback
+            As measured.
+        is_blind : bool
+            Attitude and rates are frozen.
+        """
+        self.detector.update(feedback.attitude, feedback.rates, feedback.wrenches, is_blind)
         return self.detector.state in (FALLING, FALLEN)
 
     def get_up(self) -> None:

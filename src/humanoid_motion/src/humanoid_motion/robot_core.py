@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Mapping, Optional, Sequence, Tuple, Union
 
@@ -15,6 +15,7 @@ from humanoid_motion.fall import FallParameters
 from humanoid_motion.fall_manager import FallManager
 from humanoid_motion.interface import Feedback
 from humanoid_motion.joint_motion import JointMotion, joint_ranges
+from humanoid_motion.measurement_watch import MeasurementWatch
 from humanoid_motion.motions import MODES, MotionReader, load_motions
 from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.performer import ABORTED, CANCELLED, GET_UP, Performer
@@ -87,12 +88,15 @@ class HumanoidCore:
         self.performer = Performer(motions.performed)
         fall = fall or FallParameters.load(package_file("humanoid_motion", "config/fall.yaml"))
         self.falls = FallManager(fall, motions.falls, self.engine.most_offset, self.engine.weight)
+        self._watch = MeasurementWatch(tuple(profile.contacts), self.engine.weight)
         self.reset()
 
     def reset(self) -> None:
         """Begin anew, with a robot that stands or lies; an emergency stop stays."""
         self.engine.reset()
         self.falls.reset()
+        self._watch.reset()
+        self._is_held = False  # because something is frozen
         self.performer.end(ABORTED, "the simulation was reset")
         self._mode, self._pose = "engine", ""
         self._command: Optional[np.ndarray] = None
@@ -122,7 +126,7 @@ class HumanoidCore:
 
         What comes during a fall or an emergency stop is forgotten.
         """
-        if self._is_stopped:
+        if self._is_stopped or self._is_held or (self._watch.soles and np.any(twist)):
             return
         self.engine.command_twist(twist)
         moves = bool(np.isfinite(twist).all() and np.any(twist))
@@ -136,6 +140,8 @@ class HumanoidCore:
         self._check_armed()
         if self._mode != "engine":
             raise WalkError(f"the robot does not stand ({self.status().text}); request stand first")
+        if self._watch.soles:
+            raise WalkError(self._watch.soles)
         self.engine.walk_to(x, y, yaw)
 
     def move_joints(self, targets: Mapping[str, float], speed: float) -> float:
@@ -235,6 +241,8 @@ class HumanoidCore:
             ``stand``, which ends a motion, too, ``recover`` (get up after a fall), or a pose of the profile.
         """
         self._check_armed()
+        if mode == "stand":
+            self._watch.believe()
         if mode in self.performer.motions:
             raise WalkError(f"{mode} is a motion and no mode; perform it: scripts/action run {mode}")
         if mode == "stand" and self._mode == "motion":
@@ -266,8 +274,12 @@ class HumanoidCore:
         if not self._is_stopped:
             return
         self._is_stopped = False
+        self._go_on()
+
+    def _go_on(self, is_elsewhere: bool = False) -> None:
+        """Stand where the feet are, or hold the joints, after a command that was held."""
         if self._command is not None and self._mode == "engine":
-            self.engine.resume()
+            self.engine.resume(is_elsewhere)
             self._fade = self._command, _FADE_FROM_STEP, _FADE_FROM_STEP
         elif self._command is not None and self._mode == "pose":
             self._hold()
@@ -275,6 +287,8 @@ class HumanoidCore:
     def _check_armed(self) -> None:
         if self._is_stopped:
             raise WalkError(_STOPPED)
+        if self._watch.frozen:
+            raise WalkError(self._watch.frozen)
 
     def _check_free(self, what: str) -> None:
         if self._mode == "fall":
@@ -294,13 +308,15 @@ class HumanoidCore:
         Raises
         ------
         WalkError
-            If a measurement is not finite or of a wrong length: hold the former command.
+            If a measurement is not finite, of a wrong length, or frozen: hold the former command.
         """
         feedback.check(len(self._profile.joint_names))
-        if self.falls.observe(feedback):
+        self._watch.update(feedback, self._command)
+        if self.falls.observe(feedback, self._watch.imu):
             self._mode = "fall"
         elif self._command is None and np.abs(feedback.q - self._poses[self._standing]).max() > _ELSEWHERE:
             self._begin_from(feedback.q)
+        feedback = self._credible(feedback)
         if self._mode == "fall":
             command = self._fallen(feedback)
         elif self._is_stopped:
@@ -318,6 +334,36 @@ class HumanoidCore:
         if self.performer.is_active:
             self._follow_action()
         return command
+
+    def _credible(self, feedback: Feedback) -> Feedback:
+        """Return the measurement, with planned forces in place of those that cannot be true.
+
+        Raises
+        ------
+        WalkError
+            If something is frozen, and the robot does not lie.
+        """
+        watch, doubted = self._watch, self._watch.soles
+        if watch.frozen:
+            if not self._is_held:
+                self._is_held = True
+                self.engine.command_twist((0.0, 0.0, 0.0))
+                self.falls.give_up()
+                self.performer.end(ABORTED, watch.frozen)
+                if self._mode == "motion":
+                    self._hold()
+            if self._mode != "fall":
+                raise WalkError(watch.frozen)
+        elif self._is_held:
+            self._is_held = False
+            self._go_on(is_elsewhere=True)
+        if self._mode == "engine" and not self._is_stopped:
+            watch.watch_soles(
+                feedback.wrenches, self.falls.detector.tilt, not self.engine.has_stopped, self.engine.swing
+            )
+            if watch.soles and not doubted:
+                self.engine.command_twist((0.0, 0.0, 0.0))
+        return replace(feedback, wrenches=self.engine.planned_wrenches) if watch.soles else feedback
 
     def _begin_from(self, q: np.ndarray) -> None:
         """Go slowly to the stance from where something else, such as this node before it was restarted, left it."""
@@ -397,9 +443,12 @@ class HumanoidCore:
         if self._is_stopped:
             fallen = " It has fallen: request recover then." if self._mode == "fall" else ""
             return Status("stopped", "stopped", _STOPPED + fallen)
+        frozen = f" But {self._watch.frozen}." if self._watch.frozen else ""
         if self._mode == "fall":
             activity = self.falls.activity
-            return Status(activity, {"get_up": "stand"}.get(activity, "fallen"), self.falls.text)
+            return Status(activity, {"get_up": "stand"}.get(activity, "fallen"), self.falls.text + frozen)
+        if frozen:
+            return Status("stopped", "stopped", f"The joints are held:{frozen[4:]} It goes on when they change.")
         if self._mode == "motion" and self.performer.status is not None:
             performed = self.performer.status
             text = f"It performs {performed.name}: {performed.step}{', paused' if performed.paused else ''}."
@@ -411,6 +460,8 @@ class HumanoidCore:
             text = f"It holds {what} and does not balance; stand, or cmd_vel, lets it walk again.{self._behind()}"
             return Status("pose", "pose", text)
         mode, goal = self.engine.state().mode, self.engine.goal
+        if self._watch.soles:
+            return Status(mode, "stand", self._watch.soles)
         if goal is None:
             return Status(mode, mode, {"stand": "It stands and obeys cmd_vel.", "walk": "It walks."}[mode])
         what = {"stand": "It arrived and stands at", "walk": "It walks to"}[mode]

@@ -191,11 +191,15 @@ class WalkNode:
                 command = self._core.step(feedback)
             except WalkError as error:
                 self._log(Notice("tick", Level.WARN, f"{error}: holding the last command"))
+                self._show(self._core.status(), stamp)
                 return
             state, status = self._base.step(self._time, self._core, feedback), self._core.status()
         self._targets.publish(convert.targets_message(command, self._names, stamp))
         self._odometry.publish(convert.odometry_message(state, stamp, self._link))
         self._transforms.sendTransform(convert.transforms(state, stamp, self._link))
+        self._show(status, stamp)
+
+    def _show(self, status: Status, stamp: rospy.Time) -> None:
         self._actions.report(self._time)
         if status != self._shown:
             if status.mode != "motion" or status.target != self._shown.target:  # not each of its frames
