@@ -39,12 +39,13 @@ class JointWatch:
         if self._mean is None:
             self._mean, self._still_for = np.zeros_like(measured), np.zeros_like(measured)
             self._place, self._low, self._high = measured.copy(), commanded.copy(), commanded.copy()
-        self._mean = self._mean + min(dt / _MEAN_TIME, 1.0) * (np.abs(commanded - measured) - self._mean)
+        mean = self._mean + min(dt / _MEAN_TIME, 1.0) * (np.abs(commanded - measured) - self._mean)
+        self._mean = mean
         moved = np.abs(measured - self._place) > _STILL
         self._place = np.where(moved, measured, self._place)
         self._still_for = np.where(moved, 0.0, self._still_for + dt)
         self._low = np.where(moved, commanded, np.minimum(self._low, commanded))
         self._high = np.where(moved, commanded, np.maximum(self._high, commanded))
         blocked = (self._still_for > _STILL_TIME) & (self._high - self._low > _COMMANDED)
-        failed = np.flatnonzero(blocked | (self._mean > _MEAN_ERROR))
+        failed = np.flatnonzero(blocked | (mean > _MEAN_ERROR))
         return int(failed[0]) if failed.size else None
