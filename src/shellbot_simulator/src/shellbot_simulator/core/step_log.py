@@ -40,7 +40,7 @@ class StepLog:
     def begin(self, data: mujoco.MjData) -> None:
         """Begin a tick of `data`; one that did not become whole is forgotten."""
         self._count = 0
-        self._force, self._v = data.actuator_force, data.qvel  # its own memory: to find it costs as much as to read it
+        self._force, self._v = data.actuator_force, data.qvel  # MuJoCo's memory; to find it costs as much as to read
         self._efforts = np.empty(self.effort.shape, dtype=np.float32)
         self._velocities = np.empty((self._steps + 1, self._v.size), dtype=np.float32)
         self._velocities[0] = self._v
