@@ -29,7 +29,7 @@ from .experiment_report import (
     walking_summary,
     write_report,
 )
-from .experiments import Experiment, Run, load_experiments, plan_runs
+from .experiments import Experiment, Run, check_speeds, load_experiments, plan_runs
 from .journal import Journal
 from .parallel import add_workers, map_jobs, pool_of
 from .perturbations import Perturbations, add_perturb
@@ -155,6 +155,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     experiments = [_changed(known[name], arguments) for name in names]
     for experiment in experiments:  # refused before the first run
         _plan(experiment, seeds, arguments, base)
+    check_speeds(experiments, base, is_given=arguments.speed is not None)
     met = [_one(experiment, seeds, arguments, base, command) for experiment in experiments]
     for name in others:
         say(f"{name}:")

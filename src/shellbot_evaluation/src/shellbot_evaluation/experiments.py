@@ -10,10 +10,13 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from shellbot_chain.chain import Chain
+from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import DefinitionError
 from shellbot_client.phases import Phase, stand_up, turn, walk
 from shellbot_common import Settings, SettingsError, check_names, check_number, choice, read_yaml, required
 
+from .console import say
 from .perturbations import PUSH, Perturbations
 
 ANY = (-math.inf, math.inf)
@@ -220,3 +223,37 @@ def plan_runs(
         for case in experiment.cases
         for seed, value in zip(seeds, values)
     ]
+
+
+def check_speeds(experiments: Sequence[Experiment], base: ChainConfig, is_given: bool) -> None:
+    """Refuse walks and squares that are faster than their gait, or note them where no speed was given.
+
+    Parameters
+    ----------
+    experiments : sequence of Experiment
+        Whose cases; those of kind `speed` show the commanded beside the greatest speed, and are left out.
+    base : ChainConfig
+        The chain of every run, with the gait of cases that have none of their own.
+    is_given : bool
+        Whether the speed was given on the command line.
+
+    Raises
+    ------
+    DefinitionError
+        If it was, and is too great.
+    """
+    greatest: Dict[str, np.ndarray] = {}  # of each gait, forward and sideways, m/s
+    for case in (case for one in experiments for case in one.cases if case.kind in ("walk", "square")):
+        gait = case.gait or base.gait
+        if gait not in greatest:
+            chain = Chain(base, seed=None, gait=gait, record=False)
+            chain.tick()
+            assert chain.output is not None  # after a tick
+            greatest[gait] = chain.output.walkspace.max_velocity[:2]
+        most = 1.0 / float(np.linalg.norm(np.array(case.direction()) / greatest[gait]))
+        speed = case.values["speed_m_s"]
+        if speed > most + 1e-6:
+            sentence = f"case '{case.name}' walks at {speed:g} m/s, and gait '{gait}' at {most:.3g} m/s at most"
+            if is_given:
+                raise DefinitionError(f"{sentence}; give --speed {most:.3g} or less, or a faster --gait")
+            say(f"note: {sentence}, so that it is walked at that; --speed sets another")
