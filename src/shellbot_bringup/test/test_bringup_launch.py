@@ -20,10 +20,12 @@ def parameters(with_gazebo, *arguments):
     return yaml.safe_load(done.stdout)
 
 
-def foot_friction(values):
+def frictions(values):
+    """Return those of all links that can touch."""
     robot = ElementTree.fromstring(values["/robot_description"])
-    found = (g.findtext("mu1") for g in robot.findall("gazebo") if g.get("reference") == "lower_1_tibia_link")
-    return [float(mu) for mu in found if mu is not None]  # another entry of the link has its colour
+    found = {g.get("reference"): g.findtext("mu1") for g in robot.findall("gazebo") if g.find("mu1") is not None}
+    assert {"chassis", "lower_1_tibia_link", "lower_1_gore_link", "upper_6_gore_link"} <= set(found)
+    return {float(mu) for mu in found.values()}
 
 
 def test_friction_reaches_the_embedded_simulator(with_gazebo):
@@ -34,9 +36,9 @@ def test_friction_reaches_the_embedded_simulator(with_gazebo):
 def test_friction_reaches_gazebo(with_gazebo):
     from shellbot_description import load_variables
 
-    assert foot_friction(parameters(with_gazebo, "simulator:=gazebo", "friction:=0.65")) == [0.65]
-    own = load_variables().contact.foot_friction
-    assert foot_friction(parameters(with_gazebo, "simulator:=gazebo")) == [own]
+    assert frictions(parameters(with_gazebo, "simulator:=gazebo", "friction:=0.65")) == {0.65}
+    own = load_variables().contact.friction
+    assert frictions(parameters(with_gazebo, "simulator:=gazebo")) == {own}
 
 
 def test_engine_and_ground_reach_the_embedded_simulator(with_gazebo):

@@ -55,6 +55,11 @@ def test_engine_ground_and_servos_reach_the_physics():
             ChainConfig(**{field: value}).physics()
 
 
+def test_a_friction_of_the_design_which_would_not_act_is_refused():
+    with pytest.raises(DefinitionError, match="^design has contact.friction, which is Gazebo's; give friction"):
+        Chain(design={"contact.friction": 0.5})
+
+
 def test_the_design_reaches_the_physics():
     design = {"fan_drive.reduction": 1.0, "servos.compliance_slope_steps": 32}
     chain, nominal = Chain(seed=None, design=design, record=False), Chain(seed=None, record=False)

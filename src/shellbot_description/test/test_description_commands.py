@@ -17,7 +17,7 @@ from shellbot_description.command_line import main, main_pose, main_profile
 
 def test_expand_prints_the_urdf(capsys):
     """As `expand()` does; roslaunch's remappings are ignored."""
-    main(["--variant", "walker", "--simulator", "gazebo", "foot_friction=0.6", "camera:=false", "__name:=expand"])
+    main(["--variant", "walker", "--simulator", "gazebo", "friction=0.6", "camera:=false", "__name:=expand"])
     robot = ElementTree.fromstring(capsys.readouterr().out)
     assert len(robot.findall("transmission")) == 24
     assert "0.6" in {element.text for element in robot.iter("mu1")}
@@ -36,8 +36,8 @@ def test_expand_writes_a_file(tmp_path):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["foot_friction=slippery"], "expand: argument foot_friction = 'slippery' is out of range"),
-        (["friction=1"], "expand: argument 'friction' does not exist; choose from mesh_uri"),
+        (["friction=slippery"], "expand: argument friction = 'slippery' is out of range"),
+        (["mu=1"], "expand: argument 'mu' does not exist; choose from mesh_uri"),
         (["gazebo"], "expand: 'gazebo' is no xacro argument; write name=value"),
         (["--variables", "/nowhere.yaml"], "expand: cannot read /nowhere.yaml"),
         (["--output", "/nowhere/robot.urdf"], "expand: .*No such file"),

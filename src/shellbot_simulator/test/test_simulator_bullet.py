@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import sys
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -149,3 +150,25 @@ def test_who_has_no_bullet_reads_what_to_do(monkeypatch):
         monkeypatch.delitem(sys.modules, f"shellbot_simulator.core.{module}", raising=False)
     with pytest.raises(ModelError, match="needs pybullet, which is not installed: run scripts/setup --dev .* mujoco"):
         simulator(tiny_robot.URDF, tiny_robot.profile(), "bullet")
+
+
+@pytest.mark.parametrize("friction", [None, 0.35])
+def test_every_link_has_the_same_friction_in_all_simulators(friction):
+    pybullet = pytest.importorskip("pybullet", reason="no pybullet")
+    given = {} if friction is None else {"friction": friction}
+    urdf, profile = description.expand("simulation"), description.robot_profile("simulation")
+    mujoco, bullet = (simulator(urdf, profile, engine, **given) for engine in ("mujoco", "bullet"))
+    solid = (mujoco.model.geom_contype | mujoco.model.geom_conaffinity) > 0
+    found = {"mujoco": set(mujoco.model.geom_friction[solid, 0]), "bullet": set(), "gazebo": set()}
+    world = bullet._engine._world
+    for index, link in enumerate(world._links, start=-1):
+        if link.geoms:
+            root = pybullet.getDynamicsInfo(world.robot, index, physicsClientId=world.client)[1]
+            found["bullet"].add(round(root * root, 9))  # Bullet multiplies those of both that touch
+    gazebo = ElementTree.fromstring(description.expand("simulation", "gazebo", **given))
+    surface = {g.get("reference"): g for g in gazebo.findall("gazebo") if g.find("mu1") is not None}
+    for link in gazebo.findall("link"):
+        if link.find("collision") is not None:
+            found["gazebo"] |= {float(surface[link.get("name")].findtext(tag)) for tag in ("mu1", "mu2")}
+    expected = {description.load_variables().contact.friction if friction is None else friction}
+    assert found == dict.fromkeys(found, expected)

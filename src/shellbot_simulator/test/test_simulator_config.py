@@ -26,7 +26,7 @@ def test_file_holds_every_setting_with_its_default():
 
 def test_friction_is_that_of_the_description():
     """Gazebo reads the description's; both simulators are the same ground."""
-    assert SimulatorConfig().friction == load_variables().contact.foot_friction
+    assert SimulatorConfig().friction == load_variables().contact.friction
 
 
 def test_every_setting_has_a_comment():

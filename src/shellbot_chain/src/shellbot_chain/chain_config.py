@@ -58,6 +58,12 @@ class ChainConfig(Settings, error=DefinitionError):
     imu_latency: int = number(0, 20, "ticks", default=0)  #: Ticks by which the IMU's readings come late
     record: bool = True  #: Whether every tick is kept for `Chain.trace`
 
+    def conflict(self) -> str:
+        """Return that the design has a friction, which only Gazebo takes from there, if it does."""
+        if "contact.friction" not in self.design:
+            return ""
+        return "design has contact.friction, which is Gazebo's; give friction, which is that of every link here"
+
     def physics(self) -> SimulatorConfig:
         """Return the simulator's settings with what this configuration says of floor, bodies and IMU.
 

@@ -19,7 +19,7 @@ from shellbot_description.loading import Source, load_raw, variables_from_raw
 from shellbot_description.names import check_variant
 
 SIMULATORS = ("mujoco", "gazebo", "none")
-XACRO_ARGS = ("mesh_uri", "foot_friction", "camera", "self_collide")
+XACRO_ARGS = ("mesh_uri", "friction", "camera", "self_collide")
 
 
 def _xacro_argument(name: str, value: object) -> str:
@@ -27,13 +27,13 @@ def _xacro_argument(name: str, value: object) -> str:
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if name in ("camera", "self_collide") and text not in ("true", "false"):
         raise DescriptionError(f"argument {name} = {text!r} is neither true nor false; give one of these")
-    if name == "foot_friction":
+    if name == "friction":
         try:
             friction = float(text)
         except ValueError:
             friction = -1.0
         if not 0.0 <= friction <= 10.0:  # also false for NaN
-            raise DescriptionError(f"argument foot_friction = {text!r} is out of range; give a number from 0 to 10")
+            raise DescriptionError(f"argument friction = {text!r} is out of range; give a number from 0 to 10")
     return text
 
 
@@ -69,7 +69,7 @@ def expand(
         Another variables file, e.g. `config/shellbot_older.yaml`, or changes of the adopted set; inertias and collision
         primitives are computed anew, the meshes stay those of the adopted set.
     **xacro_args
-        `mesh_uri`, `foot_friction`, `camera`, `self_collide` of urdf/shellbot.urdf.xacro.
+        `mesh_uri`, `friction`, `camera`, `self_collide` of urdf/shellbot.urdf.xacro.
 
     Raises
     ------

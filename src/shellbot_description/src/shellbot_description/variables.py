@@ -208,10 +208,9 @@ class Battery:
 
 @dataclass(frozen=True)
 class Contact:
-    """Friction coefficients."""
+    """What touches."""
 
-    foot_friction: float = quantity("", 0, 10)
-    body_friction: float = quantity("", 0, 10)
+    friction: float = quantity("", 0, 10)
 
 
 @dataclass(frozen=True)
