@@ -61,6 +61,16 @@ def test_it_walks_aside():
     assert summarise([run])["worst_lateral_m"] == pytest.approx(abs(run["y_m"] + 0.3)) and run["seconds"] < 6.5
 
 
+@pytest.mark.parametrize("twist", [(0.25, 0.0, 1.05), (0.25, -0.1, 1.05), (0.25, 0.0, 0.75), (0.25, 0.1, 0.0)])
+def test_a_command_at_a_corner_of_the_limits_is_walked_without_a_fall(twist):
+    robot = Robot(world_of(Trial(1.0, 0.0, 0.1, 1001)), 1001)
+    while robot.time < 7.0:
+        robot.core.command_twist(twist if robot.time > 1.0 else (0.0, 0.0, 0.0))
+        robot.tick()
+        assert not robot.core.has_fallen, robot.time
+    assert robot.core.status().mode == "walk"
+
+
 def test_calibration_returns_a_factor_near_the_delivered_one():
     rows, scale = calibrate([311, 312], 1, speeds=(0.2,), distance=0.5)
     assert [row["runs"] for row in rows] == [2] and rows[0]["least error %"] <= rows[0]["greatest error %"]

@@ -64,16 +64,23 @@ def test_a_goal_is_met_exactly_within_the_limits_and_feet_never_cross(goal):
 def test_a_twist_is_limited_in_size_and_change_and_nonsense_is_a_stop():
     planner = FootstepPlanner(P)
     assert np.all(planner.limited(np.array([math.nan, 0.1, 0.1])) == 0.0)
-    assert planner.limited(np.array([9.0, -9.0, 9.0])) == pytest.approx([0.25, -0.10, 1.05])
+    for corner in ([0.25, -0.10, 1.05], [25.0, -10.0, 105.0]):
+        assert planner.limited(np.array(corner)) == pytest.approx(np.array([0.25, -0.10, 1.05]) / math.sqrt(3.0))
+    assert planner.limited(np.array([-9.0, 0.0, 0.0])) == pytest.approx([-0.15, 0.0, 0.0])
+    for inside in ([0.25, 0.0, 0.0], [0.0, -0.10, 0.0], [0.0, 0.0, math.radians(60.0)], [0.15, 0.06, -0.5]):
+        assert (planner.limited(np.array(inside)) == inside).all()
+    assert WalkParameters(limit_ahead=0.0).limited(np.array([0.2, 0.05, 0.0])) == pytest.approx([0.0, 0.05, 0.0])
     planner.step(LEFT, np.array([0.25, 0.0, 0.0]), None, P.step_time)
     assert planner.twist[0] == pytest.approx(P.change_per_step[0])
 
 
 def test_a_twist_that_is_not_followed_is_named_with_the_limits():
-    assert P.objection(np.array([0.25, -0.10, 1.05])) == "" == P.objection(np.zeros(3))
+    assert P.objection(np.array([0.25, 0.0, 0.0])) == "" == P.objection(np.array([0.15, 0.06, -0.5]))
+    text = P.objection(np.array([0.25, 0.0, -1.05]))
+    assert "several axes together" in text and "scaled to ahead 0.18 m/s, sideways 0.00 m/s, turning -0.74" in text
     text = P.objection(np.array([-0.20, 0.0, 2.0]))
     assert "ahead -0.20 m/s (limits -0.15 .. 0.25)" in text and "turning 2.00 rad/s (limits -1.05 .. 1.05)" in text
-    assert "sideways" not in text
+    assert "sideways 0.00 m/s (limits" not in text
     for nonsense in (math.nan, math.inf):
         assert "the robot stops; give finite numbers" in P.objection(np.array([0.0, nonsense, 0.0]))
 
@@ -82,9 +89,11 @@ def test_the_published_limits_and_acceleration_are_those_of_the_steps():
     convert = pytest.importorskip("humanoid_motion.walk_conversions")
     message, planner = convert.walkspace_message(P), FootstepPlanner(P)
     most, acceleration = twist_of(message.max_velocity), twist_of(message.max_acceleration)
-    assert planner.limited(most) == pytest.approx(most) and (planner.limited(2.0 * most) == most).all()
-    planner.step(LEFT, most, None, P.step_time)
-    assert planner.twist == pytest.approx(np.minimum(most, acceleration * P.step_time))
+    for axis in np.diag(most):
+        assert planner.limited(axis) == pytest.approx(axis) and planner.limited(2.0 * axis) == pytest.approx(axis)
+        planner.twist = np.zeros(3)
+        planner.step(LEFT, axis, None, P.step_time)
+        assert planner.twist == pytest.approx(np.minimum(axis, acceleration * P.step_time))
 
 
 def test_steps_follow_the_middle_of_a_turn_and_come_back():

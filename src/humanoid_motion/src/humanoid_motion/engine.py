@@ -126,7 +126,7 @@ class WalkingEngine:
                 f"goal {goal.tolist()} (m, m, rad) with speeds up to {speeds.tolist()}: give finite numbers up to"
                 f" {_FARTHEST:g}, and speeds above 0"
             )
-        self._stepping.go(goal, self._planner.limited(speeds))
+        self._stepping.go(goal, np.minimum(speeds, self._p.limits[1]))
 
     @property
     def _planner(self) -> FootstepPlanner:

@@ -78,10 +78,8 @@ class FootstepPlanner:
         self.centre, self.twist = np.zeros(3), np.zeros(3)
 
     def limited(self, twist: np.ndarray) -> np.ndarray:
-        """Return a twist (3,) within the limits, m/s and rad/s; not a number becomes a stop."""
-        if not np.isfinite(twist).all():
-            return np.zeros(3)
-        return np.clip(twist, *self._p.limits)
+        """Return a twist (3,) scaled into the limits, m/s and rad/s; not a number becomes a stop."""
+        return self._p.limited(twist) if np.isfinite(twist).all() else np.zeros(3)
 
     def step(self, side: int, twist: np.ndarray, goal: Optional[np.ndarray], step_time: float) -> np.ndarray:
         """Return the centre after the next step, of the foot on `side`; `centre` and `twist` are advanced.
@@ -97,9 +95,11 @@ class FootstepPlanner:
         step_time : float
             s.
         """
-        twist = self.limited(twist)
-        if goal is not None:
-            twist = self._towards(remaining(self.centre, goal), np.abs(twist), step_time)
+        if goal is None:
+            twist = self.limited(twist)
+        else:
+            most = np.minimum(np.abs(twist), self._p.limits[1])
+            twist = self._towards(remaining(self.centre, goal), most, step_time)
         change = np.array(self._p.change_per_step)
         slower = np.abs(twist) < np.abs(self.twist)
         change = np.where(slower & (goal is not None), np.inf, change)  # a goal plans its own deceleration

@@ -69,6 +69,16 @@ class WalkParameters(Settings, error=WalkError):
         high = np.array([self.limit_ahead, self.limit_sideways, self.limit_turn])
         return -np.array([self.limit_back, self.limit_sideways, self.limit_turn]), high
 
+    def limited(self, twist: np.ndarray) -> np.ndarray:
+        """Return a twist (3,) within the ellipsoid whose half axes are the limits, with its direction, m/s and rad/s.
+
+        At the corners of the box that the limits make, fast ahead in a fast turn, the robot falls.
+        """
+        low, high = self.limits
+        most = np.where(twist < 0.0, -low, high)
+        size = float(np.linalg.norm(np.divide(twist, most, out=np.zeros(3), where=most > 0.0)))
+        return np.asarray(np.where(most > 0.0, twist / max(size, 1.0), 0.0))
+
     @property
     def acceleration(self) -> np.ndarray:
         """How fast the twist changes from step to step, (3,), m/s^2 and rad/s^2."""
@@ -79,9 +89,14 @@ class WalkParameters(Settings, error=WalkError):
         if not np.isfinite(twist).all():
             return f"cmd_vel {twist.tolist()} is no velocity: the robot stops; give finite numbers"
         low, high = self.limits
+        limited = self.limited(twist)
+        if np.allclose(limited, twist, rtol=1e-6):
+            return ""
         beyond = [
             f"{name} {value:.2f} {unit} (limits {least:.2f} .. {most:.2f})"
             for name, value, unit, least, most in zip(_AXES, twist, _UNITS, low, high)
             if not least <= value <= most
         ]
-        return f"cmd_vel is beyond what the walk can do: {', '.join(beyond)}; it goes to the limit" if beyond else ""
+        what = ", ".join(beyond) or "several axes together (the squares of their fractions of the limits add up to 1)"
+        follows = ", ".join(f"{name} {value:.2f} {unit}" for name, value, unit in zip(_AXES, limited, _UNITS))
+        return f"cmd_vel is beyond what the walk can do: {what}; it is scaled to {follows}"
