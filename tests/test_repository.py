@@ -56,6 +56,14 @@ def test_every_file_runs_on_the_oldest_numpy():
     assert not found, "import numpy.typing under `if TYPE_CHECKING:`, or write np.ndarray"
 
 
+def test_yaml_is_read_by_one_rule():
+    """`read_yaml` and `read_yaml_text` refuse a key given twice, of which yaml.safe_load silently takes the last."""
+    # robot_mechanics and ax_bus stand alone, with loaders of their own that refuse it, too
+    own = {"yaml_file.py", "yaml_text.py", "faults.py"}
+    readers = [f for f in ROOT.glob("src/*/src/**/*.py") if re.search(r"yaml\.(?:safe_)?load\(", f.read_text("utf-8"))]
+    assert {f.name for f in readers} == own, f"read with shellbot_common.read_yaml_text: {names(readers)}"
+
+
 def test_a_long_module_has_a_reason():
     """Those of more than 300 lines are named in docs/conventions.md, and no others."""
     text = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")

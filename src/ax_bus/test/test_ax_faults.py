@@ -483,6 +483,7 @@ def test_no_fault_and_no_mixture_of_faults_yields_a_wrong_value(seed):
         ("- {kind: link_latency, value: -1}", "0 to 1 s"),
         ("- {kind: dead, start: 3, stop: 1}", "after the start"),
         ("- {kind: [", "cannot be read"),
+        ("- {kind: dead, start: 3, start: 1}", "a key is given twice"),
     ],
 )
 def test_a_wrong_schedule_is_refused_in_words(tmp_path, text, words):

@@ -84,7 +84,10 @@ def test_text_on_the_wire_is_the_same_profile_in_the_same_order():
     assert again == profile and again.joint_names == profile.joint_names
     for text, says in (
         ("", "robot_profile is '', no profile of a robot; load the description's launch file"),
-        ("[", "robot_profile is not YAML"),
+        ("[", "robot_profile is not valid YAML"),
+        ("name: crab\nname: lobster", "robot_profile is not valid YAML in line 2: key 'name' is given twice"),
+        ("crab", "robot_profile holds a str; expected a mapping"),
+        ("name: " + 300 * "[" + 300 * "]", "robot_profile has 300 nested brackets; give at most 200"),
         ("name: crab", "robot_profile: base, joints, classes, controller, gain_limits, poses are missing"),
     ):
         with pytest.raises(ProfileError, match=says):

@@ -84,6 +84,12 @@ def test_a_wrong_map_is_refused_in_words(change, words):
         ServoMap.load(DrivenRobot.from_texts(urdf, profile, yaml.safe_dump({**servos, **change})))
 
 
+def test_a_servo_given_twice_is_refused():
+    urdf, profile, servos = texts()
+    with pytest.raises(ServoMapError, match="robot_servos is not valid YAML in line .*: key 'classes' is given twice"):
+        DrivenRobot.from_texts(urdf, profile, yaml.safe_dump(servos) + "classes: {}\n")
+
+
 def test_a_gear_between_joints_is_refused():
     urdf, profile, servos = texts()
     content = {**yaml.safe_load(profile), "couplings": [

@@ -169,8 +169,16 @@ def load_faults(path: Path) -> List[Fault]:
     """
     import yaml  # only a schedule in a file needs it
 
+    class Loader(yaml.SafeLoader):
+        """Refuses a key that is given twice, of which YAML would silently take the last."""
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> Dict[Any, Any]:
+            if len({str(key.value) for key, _ in node.value}) < len(node.value):
+                raise yaml.MarkedYAMLError(problem="a key is given twice", problem_mark=node.start_mark)
+            return dict(super().construct_mapping(node, deep=deep))
+
     try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        content = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=Loader)  # noqa: S506 - a SafeLoader
     except (OSError, yaml.YAMLError) as error:
         raise EmulationError(f"fault schedule {path} cannot be read: {error}") from error
     return faults_from(content, str(path))

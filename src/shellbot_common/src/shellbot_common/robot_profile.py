@@ -19,7 +19,7 @@ import yaml
 
 from shellbot_common.errors import SettingsError
 from shellbot_common.settings import Settings, choice, number, required
-from shellbot_common.yaml_file import read_yaml
+from shellbot_common.yaml_file import read_yaml, read_yaml_text
 
 PARAMETER = "robot_profile"
 """Name of the ROS parameter that holds the text of a profile."""
@@ -226,11 +226,8 @@ class RobotProfile(Settings, error=ProfileError):
         ProfileError
             If the text is empty or no profile.
         """
-        try:
-            values = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise ProfileError(f"{where} is not YAML ({error}); load the description's launch file") from error
-        if not isinstance(values, dict):
+        values = read_yaml_text(text, where, ProfileError)
+        if not values:
             raise ProfileError(f"{where} is {text[:40]!r}, no profile of a robot; load the description's launch file")
         return cls.from_mapping(values, f"{where}: ")
 

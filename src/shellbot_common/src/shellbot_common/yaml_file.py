@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""YAML files that hold a mapping of names to values."""
+"""YAML files and texts that hold a mapping of names to values."""
 
 from __future__ import annotations
 
@@ -34,20 +34,22 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         return super().construct_mapping(node, deep=deep)
 
 
-def _text(path: Path) -> str:
-    """Return the text of a file that a parser can be given: none that never ends, or nests without end."""
+def _read(path: Path) -> str:
+    """Return the text of a file, unless it never ends."""
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "it is no regular file")
     if path.stat().st_size > _LARGEST:
         raise OSError(errno.EFBIG, f"it has more than {_LARGEST // 1_000_000} MB")
-    text = path.read_text(encoding="utf-8")
+    return path.read_text(encoding="utf-8")
+
+
+def _deepest(text: str) -> int:
+    """Return how deep the brackets of a text are nested."""
     depth = deepest = 0
     for bracket in _BRACKETS.findall(text):
         depth += 1 if bracket in "[{" else -1
         deepest = max(deepest, depth)
-    if deepest > _DEEPEST:
-        raise OSError(errno.EINVAL, f"its brackets are nested {deepest} deep")
-    return text
+    return deepest
 
 
 def read_yaml(path: Union[str, Path], error: Type[SettingsError] = SettingsError) -> Dict[str, Any]:
@@ -66,19 +68,44 @@ def read_yaml(path: Union[str, Path], error: Type[SettingsError] = SettingsError
         If the file cannot be read, is not YAML, gives a key twice or holds no mapping; names file and line.
     """
     try:
-        data = yaml.load(_text(Path(path)), Loader=_Loader)  # noqa: S506 - a SafeLoader
+        text = _read(Path(path))
     except (OSError, UnicodeDecodeError) as problem:
         reason = getattr(problem, "strerror", None) or problem
         raise error(f"cannot read {path}: {reason}; give the path of a readable YAML file") from problem
+    return read_yaml_text(text, path, error)
+
+
+def read_yaml_text(text: str, where: Union[str, Path], error: Type[SettingsError] = SettingsError) -> Dict[str, Any]:
+    """Return the mapping in a YAML text, by the rules of `read_yaml`; that of an empty text is empty.
+
+    Parameters
+    ----------
+    text : str
+        YAML, such as that of a parameter.
+    where : str or Path
+        What the text is: begins the sentences of errors.
+    error : type
+        What is raised.
+
+    Raises
+    ------
+    SettingsError
+        If the text is not YAML, gives a key twice or holds no mapping; names the line.
+    """
+    for limit, found, unit in ((_LARGEST, len(text), "characters"), (_DEEPEST, _deepest(text), "nested brackets")):
+        if found > limit:
+            raise error(f"{where} has {found} {unit}; give at most {limit}")
+    try:
+        data = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
         line = f" in line {mark.line + 1}" if mark is not None else ""
         reason = getattr(problem, "problem", None) or "syntax error"
-        raise error(f"{path} is not valid YAML{line}: {reason}; correct that line") from problem
+        raise error(f"{where} is not valid YAML{line}: {reason}; correct that line") from problem
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:  # values that no type takes
-        raise error(f"{path} holds a value that cannot be read ({str(problem)[:80]}); put it in quotes") from problem
+        raise error(f"{where} holds a value that cannot be read ({str(problem)[:80]}); put it in quotes") from problem
     if data is None:
         return {}
     if not isinstance(data, dict):
-        raise error(f"{path} holds a {type(data).__name__}; expected a mapping of names to values")
+        raise error(f"{where} holds a {type(data).__name__}; expected a mapping of names to values")
     return data

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional
 
 import yaml
 
-from shellbot_common import SettingsError
+from shellbot_common import SettingsError, read_yaml_text
 from shellbot_control.controllers import controllers_parameters
 from snake_description.expansion import SIMULATORS, expand
 from snake_description.profile import servo_map, snake_profile
@@ -47,10 +47,10 @@ def _text(what: str, variables: SnakeVariables, simulator: str) -> str:
 
 
 def _changes(texts: List[str]) -> Dict[str, Any]:
-    changes = {}
+    changes: Dict[str, Any] = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign:
             raise SettingsError(f"{text!r} is no variable; write name=value")
-        changes[name] = yaml.safe_load(value)
+        changes.update(read_yaml_text(f"{name}: {value}", text))
     return changes

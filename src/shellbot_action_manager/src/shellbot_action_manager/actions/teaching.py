@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, List, Mapping, Sequence, Tuple
 
 import numpy as np
-import yaml
 from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 from shellbot_action_manager.actions.fitting import Limb, fit, slowed, used, written
 from shellbot_action_manager.actions.recording import Recording, Taught, postures_of, runs
 from shellbot_action_manager.actions.steps import COORDINATES
 from shellbot_action_manager.errors import ActionError, ConfigError
-from shellbot_common import TICK, Settings, number
+from shellbot_common import TICK, Settings, number, read_yaml_text
 
 if TYPE_CHECKING:
     from robot_mechanics.trajectories import Limits
@@ -84,7 +83,8 @@ def teach(
     ActionError
         If the recording cannot be understood, or nothing moves in it.
     """
-    if not (name.isidentifier() and name.isascii() and yaml.safe_load(name) == name):  # "on" is none in YAML
+    # "on" is no name in YAML
+    if not (name.isidentifier() and name.isascii() and list(read_yaml_text(f"{name}:", name)) == [name]):
         raise ActionError(f"'{name}' is no name of an action; give letters, digits and _, such as nod_twice")
     taught = postures_of(recording, geometry, config)
     if size < 1.0:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Tuple
 
 import numpy as np
-import yaml
 
 from ax_bus.registers import RAD_PER_STEP
-from shellbot_common import ProfileError, RobotProfile, Settings, number
+from shellbot_common import ProfileError, RobotProfile, Settings, number, read_yaml_text
 from shellbot_control import ConfigurationError, JointLimits
 from shellbot_motor_driver.errors import ServoMapError
 
@@ -80,10 +79,9 @@ class DrivenRobot:
         try:
             robot = RobotProfile.from_text(profile)
             limits = JointLimits.from_urdf(urdf, robot.joint_names)
-            content = yaml.safe_load(servos)
-        except (ProfileError, ConfigurationError, yaml.YAMLError) as error:
+        except (ProfileError, ConfigurationError) as error:
             raise ServoMapError(f"robot on servos: {error}") from error
-        found = content if isinstance(content, dict) else {}
+        found = read_yaml_text(servos, SERVOS_PARAMETER, ServoMapError)
         rows, classes = (found.get(key) for key in ("servos", "classes"))
         if not isinstance(rows, dict) or not isinstance(classes, dict):
             raise ServoMapError("robot_servos has no mappings 'servos' and 'classes'; see docs/snake.md for one")

@@ -12,13 +12,14 @@ from typing import Any, Dict, Mapping
 import yaml
 
 from ax_tools.errors import ToolError
+from shellbot_common import read_yaml_text
 from shellbot_motor_driver.errors import ServoMapError
 from shellbot_motor_driver.map.servo_map import ServoMap
 
 
 def rows(text: str) -> Dict[str, Any]:
     """Return the rows by joint of a file that `ServoMap.load` has taken."""
-    return dict(yaml.safe_load(text)["servos"])
+    return dict(read_yaml_text(text, "the servo map", ServoMapError)["servos"])
 
 
 def with_row(text: str, joint: str, row: Mapping[str, Any]) -> str:
