@@ -64,6 +64,20 @@ def test_yaml_is_read_by_one_rule():
     assert {f.name for f in readers} == own, f"read with shellbot_common.read_yaml_text: {names(readers)}"
 
 
+def test_an_option_means_the_same_everywhere():
+    """`--workers` (or `--jobs`) comes from `add_workers`, and `--write` names a page."""
+    wrong = []
+    for file in [*ROOT.glob("src/*/src/**/*.py"), *ROOT.glob("scripts/lib/*.py")]:
+        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "add_argument":
+                options = {getattr(argument, "value", None) for argument in call.args}
+                shown = {getattr(k.value, "value", None) for k in call.keywords if k.arg == "metavar"}
+                own = options & {"--workers", "--jobs"} and file.name != "parallel.py"
+                if own or ("--write" in options and shown != {"PAGE"}):
+                    wrong.append(f"{file.relative_to(ROOT)}:{call.lineno}")
+    assert not wrong, f"use shellbot_evaluation.parallel.add_workers; metavar PAGE of --write: {wrong}"
+
+
 def test_a_long_module_has_a_reason():
     """Those of more than 300 lines are named in docs/conventions.md, and no others."""
     text = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")

@@ -82,7 +82,7 @@ def test_the_simulated_joint_is_identified_with_its_inertia_and_friction(arm):
 
 def test_proposed_gains_damp_better_and_are_written_for_scripts_gains(tmp_path, capsys):
     file, picture = tmp_path / "arm.yaml", tmp_path / "arm.png"
-    words = ["arm", "--classes", "small", "--write", str(file), "--out", str(picture)]
+    words = ["arm", "--classes", "small", "--save", str(file), "--out", str(picture)]
     assert main(words) == 0
     printed = capsys.readouterr().out
     rows = [line.split("|") for line in printed.splitlines() if "small" in line and line.startswith("|")]

@@ -114,7 +114,7 @@ def test_identify_measures_what_the_map_says():
     [
         (["identify", "--modules", "0"], "modules is 0; give a whole number from 1 to 128"),
         (["identify", "--modules", "16", "--friction", "nan"], "friction is nan; give a number from 0.01 to 5"),
-        (["identify", "--modules", "16", "--jobs", "0"], "--workers is 0"),
+        (["identify", "--modules", "16", "--workers", "0"], "--workers is 0"),
         (
             ["identify", "--modules", "8"],
             "above the servos' 5.50; narrow what is measured: --family forward, --amplitude",

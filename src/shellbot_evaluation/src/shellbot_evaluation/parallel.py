@@ -24,14 +24,15 @@ Pool = Callable[[int], concurrent.futures.Executor]
 TRIES = 3  # of runs whose worker is killed each time
 
 
-def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add the options ``--workers`` (as `jobs`) and ``--scheduler``, which `pool_of` reads."""
-    parser.add_argument(
-        "--workers", "--jobs", dest="jobs", type=int, default=1, metavar="N", help="processes to use (default 1)"
-    )
-    parser.add_argument(
-        "--scheduler", default="", metavar="ADDRESS", help="run on a Dask cluster instead, such as tcp://host:8786"
-    )
+def add_workers(
+    parser: argparse.ArgumentParser, scheduler: bool = True, text: str = "processes to use (default 1)"
+) -> None:
+    """Add the options ``--workers`` (as `jobs`), with its help text, and ``--scheduler``, which `pool_of` reads."""
+    parser.add_argument("--workers", "--jobs", dest="jobs", type=int, default=1, metavar="N", help=text)
+    if scheduler:
+        parser.add_argument(
+            "--scheduler", default="", metavar="ADDRESS", help="run on a Dask cluster instead, such as tcp://host:8786"
+        )
 
 
 def pool_of(scheduler: str) -> Optional[Pool]:

@@ -16,6 +16,7 @@ from snake_motion.gait_table import load_rows
 from shellbot_common import package_file, read_yaml
 from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
 from shellbot_evaluation.journal import Journal
+from shellbot_evaluation.parallel import add_workers
 
 from .bus_run import bus_table
 from .cycles import CycleResult
@@ -53,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument(
         "--steering", type=float, nargs=2, metavar=("LOW", "HIGH"), help="offset or phase, deg (default: the family's)"
     )
-    one.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
+    add_workers(one, scheduler=False)
     add_seeds(one, "100:101", "a start with small deviations")
     slips = commands.add_parser("slips", help="measure how gaits slip, which the odometry corrects")
     slips.add_argument(
@@ -63,7 +64,7 @@ def parser() -> argparse.ArgumentParser:
     slips.add_argument(
         "--out", type=Path, help="file (default: config/odometry.yaml of snake_motion; not 16 modules: odometry_N.yaml)"
     )
-    slips.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
+    add_workers(slips, scheduler=False)
     slips.add_argument(
         "--gait",
         nargs="+",
@@ -79,7 +80,11 @@ def parser() -> argparse.ArgumentParser:
         "--odometry", nargs="+", type=Path, default=[], metavar="FILE", help="other runs for its table"
     )
     results.add_argument(
-        "--out", type=Path, default=Path("docs/results/snake.md"), help="page to write (default docs/results/snake.md)"
+        "--write",
+        type=Path,
+        metavar="PAGE",
+        default=Path("docs/results/snake.md"),
+        help="page to write (default docs/results/snake.md)",
     )
     film = commands.add_parser("film", help="write gaits as GIFs")
     film.add_argument("--gait", nargs="+", help="names (default: the eight of the source)")
@@ -101,7 +106,7 @@ def parser() -> argparse.ArgumentParser:
         default=Path("docs/pictures/snake_shape_space.png"),
         help="picture to write (default docs/pictures/snake_shape_space.png)",
     )
-    shapes.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
+    add_workers(shapes, scheduler=False)
     bus = commands.add_parser(
         "bus", help="measure gaits on AX-12A servos behind the motor driver, emulated byte by byte"
     )
@@ -176,8 +181,8 @@ def _speed(options: argparse.Namespace) -> int:
 
 
 def _results(options: argparse.Namespace) -> int:
-    write_results(options.files, options.out, options.odometry)
-    say(str(options.out))
+    write_results(options.files, options.write, options.odometry)
+    say(str(options.write))
     return 0
 
 

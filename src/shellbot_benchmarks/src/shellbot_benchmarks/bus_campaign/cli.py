@@ -14,7 +14,7 @@ import numpy as np
 
 from shellbot_chain.errors import DefinitionError
 from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
-from shellbot_evaluation.parallel import map_jobs
+from shellbot_evaluation.parallel import add_workers, map_jobs
 from shellbot_evaluation.reports import machine, write_file, write_json
 from shellbot_evaluation.tables import markdown_table, write_between_markers
 
@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--stalls", action="store_true", help="instead: the real processes in real time, stalled; see --stalls --help"
     )
-    p.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
+    add_workers(p, scheduler=False)
     p.add_argument("--out", type=Path, default=Path("results/bus-faults"), help="folder for tables and files")
     p.add_argument(
         "--write",

@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
         description="Steps every joint of a class, one after the other, in the embedded simulator, its base held in "
         "the air, and prints rise time (10 to 90 %), overshoot, settling time (to 5 % of the step) and steady error. "
         "Proposes gains: D for the damping ratio, P for the sag if one is given; docs/gains.md has the rule.",
-        epilog="example: scripts/tune arm --classes large --write arm_gains.yaml; scripts/gains load arm_gains.yaml",
+        epilog="example: scripts/tune arm --classes large --save arm_gains.yaml; scripts/gains load arm_gains.yaml",
     )
     p.add_argument("robot", nargs="?", default="shellbot", help="shellbot (default), arm, snake, humanoid")
     p.add_argument("arguments", nargs="*", metavar="NAME:=VALUE", help="of its description, such as modules:=8")
@@ -62,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--sag-deg", type=float, metavar="DEG", help="greatest steady error to propose P for (default: P stays)"
     )
-    p.add_argument("--write", type=Path, metavar="FILE.yaml", help="the proposed gains, for scripts/gains load")
+    p.add_argument("--save", type=Path, metavar="FILE.yaml", help="write the proposed gains, for scripts/gains load")
     p.add_argument("--out", type=Path, metavar="FILE", help="picture (default results/plots/tune_ROBOT.png)")
     p.add_argument("--show", action="store_true", help="open it in a window, too")
     return p
@@ -118,10 +118,10 @@ def run(arguments: argparse.Namespace) -> int:
     say(markdown_table(rows, HEADS, DIGITS))
     for note in notes:
         say(f"note: {note}")
-    if arguments.write is not None:
+    if arguments.save is not None:
         chosen = GainTable({kind: proposed[kind] for kind in kinds})
-        GainsFile.of_table(profile.name, chosen).save(arguments.write)
-        say(f"gains in {arguments.write}; next: scripts/gains load {arguments.write}")
+        GainsFile.of_table(profile.name, chosen).save(arguments.save)
+        say(f"gains in {arguments.save}; next: scripts/gains load {arguments.save}")
     shown = {kind: {"present": present[kind], "proposed": after[kind]} for kind in present}
     finish(draw(f"{arguments.robot}: step of {arguments.step_deg:g}°", shown, arguments.show), out, arguments.show)
     say(f"picture in {out}")

@@ -17,7 +17,7 @@ from typing import Any, Dict, List, NoReturn, Optional, Sequence
 
 from shellbot_chain.errors import DefinitionError
 from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
-from shellbot_evaluation.parallel import map_jobs
+from shellbot_evaluation.parallel import add_workers, map_jobs
 from shellbot_evaluation.reports import machine, write_json
 
 from . import run, score
@@ -56,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
     add_seeds(p, "1", "a run each")
     p.add_argument("--seconds", type=float, default=60.0, help="length of a run (default 60)")
     p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary there")
-    p.add_argument("--jobs", type=int, default=1, help="runs at the same time (default 1); each needs some 1.5 cores")
+    add_workers(p, scheduler=False, text="runs at the same time (default 1); each needs some 1.5 cores")
     p.add_argument(
         "--latency-ms", type=float, default=2.0, help="latency that the driver waits for (default 2, as onboard.launch)"
     )
