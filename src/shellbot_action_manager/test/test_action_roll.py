@@ -456,9 +456,9 @@ def test_cmd_vel_opens_gores_and_zero_shuts_them():
 def test_a_joint_has_failed_that_stays_far_behind_or_does_not_move_and_not_one_that_is_held_for_a_while():
     pulses = 0.6 * (np.arange(1200) % 60 < 20)  # a pusher, about once a turn
 
-    def found_after(measured):
+    def found_after(measured, commanded=pulses):
         watch = JointWatch()
-        pairs = ((np.array([0.0, q]), np.array([0.0, m])) for q, m in zip(pulses, measured))
+        pairs = ((np.array([0.0, q]), np.array([0.0, m])) for q, m in zip(commanded, measured))
         found = [watch.step(DT, *pair) for pair in pairs]
         assert set(found) <= {None, 1}
         return next((i * DT for i, joint in enumerate(found) if joint is not None), None)
@@ -467,7 +467,9 @@ def test_a_joint_has_failed_that_stays_far_behind_or_does_not_move_and_not_one_t
     assert found_after(np.roll(pulses, 10)) is None, "late"
     held = np.where(np.arange(1200) // 150 == 2, pulses + 0.5, pulses)
     assert found_after(held) is None, "held open by the ground for 1.5 s"
-    assert found_after(np.zeros(1200)) == pytest.approx(3.0, abs=0.1), "blocked, shut"
+    rare = np.where(np.arange(1200) < 600, 0.0, pulses)
+    assert found_after(np.roll(rare, 10), rare) is None, "not commanded for 6 s, then late as ever"
+    assert found_after(np.zeros(1200)) == pytest.approx(6.0, abs=0.1), "blocked, shut"
     assert found_after(0.7 + 0.2 * pulses) < 5.0, "without torque, open"
 
 

@@ -9,8 +9,9 @@ import numpy as np
 
 _MEAN_TIME = 2.0  # s: time constant of the mean error
 _MEAN_ERROR = 0.45  # rad: gores of healthy balls reach 0.36 (ten balls, 15 s at 0.9 m/s and 8 s at 0.3 m/s each)
-_STILL, _STILL_TIME = 0.015, 3.0  # rad and s: a joint that moved no more in so long ...
-_COMMANDED = 0.5  # rad: ... while its command moved by more; hooked gores move by 0.03 at least
+_STILL, _STILL_TIME = 0.015, 6.0  # rad and s: a joint that moved no more in so long ...
+_COMMANDED = 0.5  # rad: ... while its command moved by more (hooked gores of healthy balls came free within 4.1 s) ...
+_BEHIND, _BEHIND_TIME = 0.2, 0.6  # rad and s: ... and that was farther behind for so long of that time: it had to move
 
 
 class JointWatch:
@@ -37,15 +38,17 @@ class JointWatch:
             rad.
         """
         if self._mean is None:
-            self._mean, self._still_for = np.zeros_like(measured), np.zeros_like(measured)
+            self._mean, self._still_for, self._behind_for = np.zeros((3, len(measured)))
             self._place, self._low, self._high = measured.copy(), commanded.copy(), commanded.copy()
-        mean = self._mean + min(dt / _MEAN_TIME, 1.0) * (np.abs(commanded - measured) - self._mean)
-        self._mean = mean
+        error = np.abs(commanded - measured)
+        mean = self._mean = self._mean + min(dt / _MEAN_TIME, 1.0) * (error - self._mean)
         moved = np.abs(measured - self._place) > _STILL
         self._place = np.where(moved, measured, self._place)
         self._still_for = np.where(moved, 0.0, self._still_for + dt)
+        self._behind_for = np.where(moved, 0.0, self._behind_for + dt * (error > _BEHIND))
         self._low = np.where(moved, commanded, np.minimum(self._low, commanded))
         self._high = np.where(moved, commanded, np.maximum(self._high, commanded))
-        blocked = (self._still_for > _STILL_TIME) & (self._high - self._low > _COMMANDED)
+        blocked = (self._still_for > _STILL_TIME) & (self._behind_for > _BEHIND_TIME)
+        blocked &= self._high - self._low > _COMMANDED
         failed = np.flatnonzero(blocked | (mean > _MEAN_ERROR))
         return int(failed[0]) if failed.size else None
