@@ -71,6 +71,17 @@ def test_the_design_reaches_the_physics():
     assert stiffness[0] == pytest.approx(0.5 * stiffness[1])
 
 
+def test_the_design_reaches_the_action_manager():
+    design = {"geometry.lower.sphere_x_mm": 13.08, "mass.chassis_kg": 1.0}
+    changed, nominal = (Chain(seed=None, design=d, record=False) for d in (design, {}))
+    q = nominal.state.q
+    centres = [chain.manager.geometry.gores.poses(q)[0, :3, 3] for chain in (changed, nominal)]
+    assert np.linalg.norm(centres[0] - centres[1]) == pytest.approx(0.010, abs=1e-3)
+    masses = [chain.manager.geometry.statics._mass for chain in (changed, nominal)]
+    assert masses == pytest.approx([chain.simulator.mass for chain in (changed, nominal)])
+    assert masses[0] != pytest.approx(masses[1], abs=1e-3)
+
+
 def test_a_design_that_does_not_exist_is_refused():
     with pytest.raises(DefinitionError, match="fan_drive.gear is not a key of the base file"):
         Chain(design={"fan_drive.gear": 2.0})

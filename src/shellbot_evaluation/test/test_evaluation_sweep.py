@@ -59,12 +59,12 @@ def test_the_table_has_a_line_a_value_and_the_picture_is_drawn(tmp_path, monkeyp
         == 1
     )  # not all reached
     said = capsys.readouterr().out
-    lines = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")] for line in said.splitlines()[2:20]}
+    lines = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")] for line in said.splitlines()[2:22]}
     assert lines["as adopted"][2:5] == ["2 of 2", "2 of 2", "21.0"]
     assert lines["as adopted"][-2] == "2.5"  # the median over the seeds
     assert lines["stall torque 60 %"][2:5] == ["0 of 2", "0 of 2", "–"]
-    assert "Closed, opened and righted itself: 32 of 36 runs." in said
-    assert len(json.loads(file.read_text())["runs"]) == 36
+    assert "Closed, opened and righted itself: 36 of 40 runs." in said
+    assert len(json.loads(file.read_text())["runs"]) == 40
     with Image.open(picture) as image:
         assert image.size[0] > 1000
 

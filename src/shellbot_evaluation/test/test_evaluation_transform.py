@@ -63,6 +63,13 @@ def test_a_coxa_that_is_wrong_while_the_gores_shut_is_red_with_levelling_too(tmp
     assert all("_link" in row[5] and float(row[3]) < float(row[4]) for row in red)
 
 
+def test_the_gate_plays_another_design(capsys):
+    assert gate(["check", "transform", "--every", "0.2", "--design", "geometry.lower.sphere_x_mm=13.08"]) == 1
+    assert "within 9.998 mm" in capsys.readouterr().out
+    assert gate(["check", "transform", "--design", "geometry.lower.sphere_y=1"]) == 2
+    assert "sphere_y" in capsys.readouterr().err
+
+
 def test_only_parts_that_are_stops_may_overlap_where_levelling_presses_them():
     for pair, limit in (
         ("lower_1_gore_link and lower_2_gore_link", -10.0),

@@ -86,7 +86,7 @@ class Chain:
                     start_mode=self.config.start_mode,
                     action_folders=self.config.action_folders,
                 ),
-                load_geometry(self.config.variant),
+                load_geometry(self.config.variant, self.config.design or None),
             )
             if self.config.feed_forward is not None:
                 feed_forward = self.manager.config.feed_forward.replace(gravity=self.config.feed_forward)

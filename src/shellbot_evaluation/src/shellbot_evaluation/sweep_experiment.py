@@ -54,6 +54,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "foot frame": Parameter(
         "foot frame's sphere centre / mm", (2.082058, 3.082058, 4.082058), 3.082058, "geometry.lower.sphere_x_mm"
     ),
+    "stop rim": Parameter("radius of the rim of stops / mm", (149.5, 150.5, 151.5), 150.5, "shapes.stop_radius_mm"),
 }
 
 

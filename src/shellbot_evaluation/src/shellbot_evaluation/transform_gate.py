@@ -10,7 +10,7 @@ import argparse
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
 from shellbot_action_manager.body.levelling import opened
 from shellbot_action_manager.body.transform_path import TransformConfig, TransformPath, load_transform
 from shellbot_action_manager.errors import ActionManagerError
+from shellbot_common import SettingsError, named_numbers
 from shellbot_description import expand, robot_profile
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, UPPER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
@@ -103,13 +104,16 @@ class Gate:
     ----------
     config : TransformConfig, optional
         By default the action manager's own.
+    design : mapping of str to float, optional
+        Changes of the description's variables.
     """
 
-    def __init__(self, config: Optional[TransformConfig] = None) -> None:
+    def __init__(self, config: Optional[TransformConfig] = None, design: Optional[Mapping[str, float]] = None) -> None:
         self.config = config or load_transform()
-        self.geometry: RobotGeometry = load_geometry()
+        self.geometry: RobotGeometry = load_geometry("simulation", design)
         self.path = TransformPath(self.config, self.geometry)
-        self._statics = StaticModel(expand("simulation"), robot_profile("simulation"), _SEEN)
+        self._urdf = expand("simulation", variables=design)
+        self._statics = StaticModel(self._urdf, robot_profile("simulation", design), _SEEN)
 
     def margins(self, every: float = 0.02, fraction: float = 0.5) -> List[Margin]:
         """Return the least distance of each step, without levelling and with it.
@@ -142,7 +146,7 @@ class Gate:
 
     def centres_mm(self) -> float:
         """Return how far the twelve sphere centres of the closed ball are from the body's centre at most, mm."""
-        model = ShellbotModel(expand("simulation"))
+        model = ShellbotModel(self._urdf)
         lower, upper = self.path.at(self.path.duration)
         distances = [
             np.linalg.norm(model.chain(limb, Frame.SPHERE_CENTRE).fk(q)[:3, 3])
@@ -175,6 +179,11 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("words", nargs=2, help=argparse.SUPPRESS)  # check transform
     p.add_argument("--file", type=Path, help="another transform.yaml")
+    p.add_argument(
+        "--design", nargs="+", default=[], metavar="KEY=VALUE",
+        help="changes of the description's variables, such as geometry.lower.sphere_x_mm=3.5; the gores collide "
+        "without their slots",
+    )  # fmt: skip
     p.add_argument("--every", type=float, default=0.02, help="s of the path between two postures (default 0.02)")
     p.add_argument("--fraction", type=float, default=0.5, help="of the levelling's range, 0 to 1 (default 0.5)")
     return p
@@ -200,8 +209,9 @@ def _run(arguments: argparse.Namespace) -> int:
     if not (0.001 <= arguments.every <= 1.0 and 0.0 <= arguments.fraction <= 1.0):
         raise EvaluationError("give --every 0.001 to 1 s and --fraction 0 to 1")
     try:
-        gate = Gate(load_transform(arguments.file))
-    except ActionManagerError as error:
+        design = named_numbers(arguments.design, "geometry.lower.sphere_x_mm=3.5")
+        gate = Gate(load_transform(arguments.file), design or None)
+    except (ActionManagerError, SettingsError) as error:
         raise EvaluationError(str(error)) from error
     margins = gate.margins(arguments.every, arguments.fraction)
     green, sentence = verdict(margins)

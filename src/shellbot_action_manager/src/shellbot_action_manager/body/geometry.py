@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Dict, Mapping, Optional, Tuple
+from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
@@ -120,29 +120,37 @@ class RobotGeometry:
         return -distance, f"{one} and {other} would overlap by {-1e3 * distance:.1f} mm"
 
 
-def load_geometry(variant: str = "simulation") -> RobotGeometry:
+def load_geometry(variant: str = "simulation", design: Union[str, Mapping[str, Any], None] = None) -> RobotGeometry:
     """Return the geometry of a variant of the description.
+
+    Parameters
+    ----------
+    variant : str
+        simulation, full or walker.
+    design : str or mapping, optional
+        Another file of variables, or what differs from the adopted ones, as of `load_variables`.
 
     Raises
     ------
     shellbot_description.DescriptionError
-        If there is no such variant or the variables file is not valid.
+        If there is no such variant or the variables are not valid.
     """
-    variables = description.load_variables()
+    variables = description.load_variables(design)
+    urdf, profile = description.expand(variant, variables=design), description.robot_profile(variant, design)
     chains = tuple(_leg(variables, k) for k in range(1, LEG_COUNT + 1))
     names = description.driven_joint_names(variant)
     has_upper = len(names) > LOWER_COUNT
     sit, stand, closed = (description.named_pose_array(name, variant) for name in ("sit", "stand", "closed"))
-    statics = StaticModel(description.expand(variant), description.robot_profile(variant))
+    statics = StaticModel(urdf, profile)
     return RobotGeometry(
         joint_names=tuple(names),
         limbs=_groups(tuple(names)),
         legs=LegGeometry(LegSet.from_chains(chains)),
         feet=Feet(chains, variables.foot.radius, variables.foot.back),
         upper=_upper_leg(variables) if has_upper else None,
-        gores=Gores.from_description(variant, variables.gore.outer_radius) if has_upper else None,
+        gores=Gores.from_description(urdf, variables.gore.outer_radius) if has_upper else None,
         statics=statics,
-        body=_body(has_upper, variables, statics.effort_limits),
+        body=_body(has_upper, variables, design, statics.effort_limits),
         top=variables.shapes.chassis_top,
         sit_lower=sit[:LOWER_COUNT].reshape(6, 4),
         stand_lower=stand[:LOWER_COUNT].reshape(6, 4),
@@ -164,12 +172,17 @@ def _groups(names: Tuple[str, ...]) -> Dict[str, LimbGroup]:
     return groups
 
 
-def _body(has_upper: bool, variables: description.Variables, effort_limits: np.ndarray) -> Body:
+def _body(
+    has_upper: bool,
+    variables: description.Variables,
+    design: Union[str, Mapping[str, Any], None],
+    effort_limits: np.ndarray,
+) -> Body:
     """Return the equations of motion, all fans for themselves, with feet and, with upper legs, gores to stand on."""
     variant = "simulation" if has_upper else "walker"
-    classes, joints = description.robot_profile(variant).classes, description.robot_profile(variant).joints
-    rotors = {joint: classes[name].armature for joint, name in joints.items()}
-    model = DynamicModel.from_urdf(description.expand(variant), rotors, floating=True)
+    profile = description.robot_profile(variant, design)
+    rotors = {joint: profile.classes[name].armature for joint, name in profile.joints.items()}
+    model = DynamicModel.from_urdf(description.expand(variant, variables=design), rotors, floating=True)
     contacts = [
         BallContact(f"{limb}_foot", (-variables.foot.back, 0.0, 0.0), variables.foot.radius) for limb in LOWER_LIMBS
     ]

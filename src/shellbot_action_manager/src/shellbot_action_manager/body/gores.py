@@ -9,7 +9,6 @@ from typing import Tuple
 import numpy as np
 
 from robot_mechanics import SerialChain
-from shellbot_description import expand
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 
@@ -31,9 +30,9 @@ class Gores:
     radius: float  #: Outer, m
 
     @classmethod
-    def from_description(cls, variant: str, radius: float) -> Gores:
-        """Return the gores of a variant with upper limbs, for their outer radius, m."""
-        model = ShellbotModel(expand(variant))
+    def from_description(cls, urdf: str, radius: float) -> Gores:
+        """Return the gores of a robot with upper limbs, of its description's text, for their outer radius, m."""
+        model = ShellbotModel(urdf)
         chains = tuple(model.chain(limb, Frame.SPHERE_CENTRE) for limb in model.limbs)
         place = {name: i for i, name in enumerate(model.names)}
         columns = tuple(np.array([place[name] for name in chain.joint_names]) for chain in chains)

@@ -269,7 +269,9 @@ def main() -> None:
             start_mode=str(rospy.get_param("~start_mode", "hexapod")),
             action_folders=[folder for folder in str(rospy.get_param("~action_folders", "")).split(":") if folder],
         )
-        geometry = load_geometry(str(rospy.get_param("~variant", "simulation")))
+        geometry = load_geometry(
+            str(rospy.get_param("~variant", "simulation")), str(rospy.get_param("~variables", "")) or None
+        )
     except ActionManagerError as error:
         rospy.logfatal(f"action_manager: {error}")
         sys.exit(1)
