@@ -11,6 +11,7 @@ import pytest
 from humanoid_evaluation.experiment_cli import main
 from humanoid_evaluation.get_up import summarise_get_up
 from humanoid_evaluation.robot import Robot
+from humanoid_evaluation.trial import Trial, world_of
 from humanoid_motion.parameters import WalkError
 
 
@@ -60,6 +61,23 @@ def test_a_robot_that_falls_protects_itself_lies_limp_and_gets_up_to_walk_on(for
     assert np.hypot(*(robot.state.p_world_base - start)[:2]) > 0.2
     with pytest.raises(WalkError, match="has not fallen"):
         robot.core.request("recover")
+
+
+def test_a_bow_on_a_slope_is_no_fall_and_a_push_in_it_is():
+    trial = Trial(1.0, 0.0, 0.1, 1001, slope_deg=3.0)
+    for push in (0.0, 60.0):
+        robot = Robot(world_of(trial), 1001)
+        while robot.time < 1.5:
+            robot.tick()
+        robot.core.perform("bow")
+        tilt = 0.0
+        while robot.core.performer.is_active:
+            if push and robot.time == pytest.approx(2.0):
+                robot.simulator.push((-push, 0.0, 0.0), 0.1)
+            robot.tick()
+            tilt = max(tilt, robot.core.falls.detector.tilt)
+        assert robot.core.performer.status.outcome == ("aborted" if push else "succeeded")
+        assert tilt > 0.6 or push
 
 
 def test_falls_are_counted_and_written(tmp_path):

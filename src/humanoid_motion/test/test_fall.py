@@ -67,6 +67,23 @@ def test_a_fall_is_a_large_tilt_or_a_smaller_one_that_grows_or_has_lost_the_grou
     assert see(detector, 0.0, 0.4, wrenches=half, ticks=100) == UPRIGHT
 
 
+def test_a_torso_that_is_commanded_to_bow_does_not_fall_until_it_tilts_further():
+    def bowed():  # by 0.55 rad, ahead
+        return np.array([-math.sin(0.55), 0.0, math.cos(0.55)])
+
+    detector = FallDetector(P)
+    for pitch, state in ((0.65, UPRIGHT), (0.74, UPRIGHT), (0.76, FALLING)):
+        for _ in range(20):
+            detector.update(quaternion_from_rpy(0.0, pitch, 1.0), STILL, LOADED, up_of_soles=bowed)
+        assert detector.state == state, pitch
+    detector.reset()
+    detector.update(quaternion_from_rpy(0.0, 0.65, 1.0), np.array([0.0, 1.0, 0.0]), LOADED, up_of_soles=bowed)
+    assert detector.state == FALLING, "a tilt that grows"
+    detector.reset()
+    detector.update(quaternion_from_rpy(0.0, -0.3, 0.0), STILL, LOADED, up_of_soles=bowed)
+    assert detector.state == UPRIGHT, "leaning back by less than a fall"
+
+
 def test_a_fall_is_over_when_the_torso_has_been_still():
     detector = FallDetector(P)
     assert see(detector, 0.0, -1.5, rates=(0.0, 1.0, 0.0), ticks=100) == FALLING

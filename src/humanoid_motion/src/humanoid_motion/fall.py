@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Sequence, Tuple
+from typing import Callable, Sequence, Tuple
 
 import numpy as np
 
@@ -17,11 +17,16 @@ SIDES = ("front", "left", "back", "right")
 """The side on which the robot lands, counter-clockwise seen from above."""
 
 
+def upright_soles() -> np.ndarray:
+    """Return the normal (3,) of the soles in the frame of a torso that is commanded to be upright."""
+    return np.array([0.0, 0.0, 1.0])
+
+
 @dataclass(frozen=True)
 class FallParameters(Settings, error=WalkError):
     """From `config/fall.yaml`."""
 
-    tilt: float = number(0.2, 1.5, "rad")  #: Beyond it the robot falls
+    tilt: float = number(0.2, 1.5, "rad")  #: Beyond it, also against the commanded one, the robot falls
     early_tilt: float = number(0.1, 1.5, "rad")  #: Beyond it, if the two rows below agree
     lead: float = number(0.0, 1.0, "s")  #: How far ahead the tilt is predicted
     predicted_tilt: float = number(0.2, 3.0, "rad")  #: Predicted tilt of a fall
@@ -60,7 +65,12 @@ class FallDetector:
         self._in_air = self._still = 0.0
 
     def update(
-        self, attitude: Sequence[float], rates_torso: np.ndarray, wrenches: np.ndarray, is_blind: bool = False
+        self,
+        attitude: Sequence[float],
+        rates_torso: np.ndarray,
+        wrenches: np.ndarray,
+        is_blind: bool = False,
+        up_of_soles: Callable[[], np.ndarray] = upright_soles,
     ) -> None:
         """Take one tick.
 
@@ -74,6 +84,9 @@ class FallDetector:
             Of the ground at each sole, N and N m.
         is_blind : bool
             Attitude and rates are frozen: the feet alone tell.
+        up_of_soles : callable
+            Returns the normal (3,) in the torso's frame that the soles have at the commanded angles. It is looked at
+            for a large tilt only: a torso that is commanded to bow does not fall.
         """
         p = self._p
         # as floats: numpy costs ten times as much
@@ -90,7 +103,10 @@ class FallDetector:
         rests = is_blind or math.hypot(turn_x, turn_y, turn_z) < p.rest_rate
         self._still = self._still + TICK if rests else 0.0
         early = self.tilt > p.early_tilt and (ahead > p.predicted_tilt or self._in_air >= p.unloaded_time)
-        falls = self._in_air >= p.blind_time if is_blind else self.tilt > p.tilt or early
+        if is_blind:
+            falls = self._in_air >= p.blind_time
+        else:
+            falls = early or (self.tilt > p.tilt and _angle_between(up_torso, up_of_soles()) > p.tilt)
         if self.state == UPRIGHT and falls:
             self.state, self._still = FALLING, 0.0
         elif self.state == FALLING and self._still >= p.rest_time:
@@ -106,6 +122,10 @@ def _up(x: float, y: float, z: float, w: float) -> Tuple[float, float, float]:
 def angle_from_vertical(up_torso: Sequence[float]) -> float:
     """Return the torso's tilt, rad, from the world's vertical in its frame (3,)."""
     return math.atan2(math.hypot(up_torso[0], up_torso[1]), up_torso[2])
+
+
+def _angle_between(one: Sequence[float], other: np.ndarray) -> float:
+    return float(np.arctan2(np.linalg.norm(np.cross(one, other)), np.dot(one, other)))
 
 
 def side_of(up_torso: Sequence[float]) -> str:

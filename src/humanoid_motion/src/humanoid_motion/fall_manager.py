@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Mapping, Optional
+from typing import Callable, Mapping, Optional
 
 import numpy as np
 
-from humanoid_motion.fall import FALLEN, FALLING, FallDetector, FallParameters
+from humanoid_motion.fall import FALLEN, FALLING, FallDetector, FallParameters, upright_soles
 from humanoid_motion.interface import Feedback
 from humanoid_motion.motions import KeyMotion
 from humanoid_motion.parameters import WalkError
@@ -84,7 +84,9 @@ class FallManager:
         again = f"It did not get up in {self._p.tries} tries and" if self._gave_up else "It has fallen and"
         return f"{again} lies on its {side}, limp; request recover to get up."
 
-    def observe(self, feedback: Feedback, is_blind: bool = False) -> bool:
+    def observe(
+        self, feedback: Feedback, is_blind: bool = False, up_of_soles: Callable[[], np.ndarray] = upright_soles
+    ) -> bool:
         """Take one tick; returns whether the robot falls, lies or gets up.
 
         Parameters
@@ -93,8 +95,10 @@ class FallManager:
             As measured.
         is_blind : bool
             Attitude and rates are frozen.
+        up_of_soles : callable
+            Returns the normal (3,) in the torso's frame that the soles have at the commanded angles.
         """
-        self.detector.update(feedback.attitude, feedback.rates, feedback.wrenches, is_blind)
+        self.detector.update(feedback.attitude, feedback.rates, feedback.wrenches, is_blind, up_of_soles)
         return self.detector.state in (FALLING, FALLEN)
 
     def get_up(self) -> None:

@@ -312,7 +312,7 @@ class HumanoidCore:
         """
         feedback.check(len(self._profile.joint_names))
         self._watch.update(feedback, self._command)
-        if self.falls.observe(feedback, self._watch.imu):
+        if self.falls.observe(feedback, self._watch.imu, self._up_of_soles):
             self._mode = "fall"
         elif self._command is None and np.abs(feedback.q - self._poses[self._standing]).max() > _ELSEWHERE:
             self._begin_from(feedback.q)
@@ -334,6 +334,12 @@ class HumanoidCore:
         if self.performer.is_active:
             self._follow_action()
         return command
+
+    def _up_of_soles(self) -> np.ndarray:
+        """Return the mean normal (3,) of the soles in the torso's frame at the commanded angles."""
+        q = self._poses[self._standing] if self._command is None else self._command
+        normal = self.engine.posture(q).sole_rotation[:, :, 2].sum(axis=0)
+        return np.asarray(normal / np.linalg.norm(normal))
 
     def _credible(self, feedback: Feedback) -> Feedback:
         """Return the measurement, with planned forces in place of those that cannot be true.
