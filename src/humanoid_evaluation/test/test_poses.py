@@ -17,6 +17,22 @@ from robot_mechanics.errors import InvalidUrdfError
 from shellbot_common.rotations import rpy_from_quaternion
 
 
+def block(robot, name, angle=None):
+    """Hold a joint where it is, or at an angle; returns what frees it."""
+    tick, joint = robot.simulator.step_tick, robot.simulator.model.joint(name).qposadr[0]
+    angle = float(robot.simulator.data.qpos[joint]) if angle is None else angle
+
+    def blocked():
+        tick()
+        robot.simulator.data.qpos[joint] = angle
+
+    def free():
+        robot.simulator.step_tick = tick
+
+    robot.simulator.step_tick = blocked
+    return free
+
+
 class Watched(Robot):
     """A robot whose greatest jump of the command and greatest tilt are known."""
 
@@ -56,20 +72,60 @@ def test_every_pose_is_taken_without_a_jump_held_upright_and_left_for_a_walk():
 def test_a_joint_that_stays_behind_is_named_and_its_target_held_without_a_jump():
     robot = Watched()
     robot.run(1.0)
-    tick = robot.simulator.step_tick
-    neck = robot.simulator.model.joint("HeadYaw").qposadr[0]
-
-    def blocked():
-        tick()
-        robot.simulator.data.qpos[neck] = 0.0
-
-    robot.simulator.step_tick = blocked
+    free = block(robot, "HeadYaw")
     robot.run(robot.core.move_joints({"HeadYaw": 1.0, "RShoulderRoll": -1.0}, 0.3) + 0.5)
     assert robot.core.status().text.endswith("Behind with full effort, blocked or too weak: HeadYaw.")
     assert robot.command[0] == pytest.approx(1.0) and robot.jump < 0.05
-    robot.simulator.step_tick = tick
+    free()
     robot.run(1.0)
     assert "Behind" not in robot.core.status().text
+
+
+def test_a_joint_that_stays_behind_is_named_in_a_motion_which_then_has_not_succeeded():
+    robot, texts = Watched(), set()
+    robot.run(1.0)
+    free = block(robot, "RShoulderPitch")
+    robot.core.perform("wave")
+    while robot.core.performer.is_active:
+        robot.run(0.01)
+        texts.add(robot.core.status().text.partition("Behind with full effort, blocked or too weak: ")[2])
+    status = robot.core.performer.status
+    assert "RShoulderPitch." in texts and status.outcome == "aborted" and "RShoulderPitch was behind" in status.text
+    free()
+    robot.core.perform("wave")
+    robot.run(10.0)
+    assert robot.core.performer.status.outcome == "succeeded"
+
+
+def test_no_joint_is_behind_in_a_walk_a_push_a_fall_and_as_it_gets_up():
+    robot = Watched()
+    texts, tick = set(), robot.tick
+
+    def seen():
+        tick()
+        texts.add(robot.core.status().text)
+
+    robot.tick = seen
+    robot.core.command_twist([0.25, 0.0, 0.0])
+    robot.run(4.0)
+    robot.core.command_twist([0.0, 0.0, 0.0])
+    robot.simulator.push((120.0, 40.0, 0.0), 0.1)
+    robot.run(4.0)
+    robot.core.request("recover")
+    robot.run(12.0)
+    assert robot.core.status().mode == "stand" and len(texts) > 5
+    assert not [text for text in texts if "Behind" in text]
+
+
+def test_a_joint_that_is_blocked_as_the_robot_gets_up_is_named():
+    robot = Watched()
+    robot.run(1.0)
+    robot.simulator.push((150.0, 0.0, 0.0), 0.1)
+    robot.run(3.0)
+    block(robot, "LElbowYaw", 1.5)  # rad
+    robot.core.request("recover")
+    robot.run(4.0)
+    assert robot.core.status().mode == "get_up" and "weak: LElbowYaw." in robot.core.status().text
 
 
 def test_a_pose_beyond_the_limits_and_a_sensor_that_is_not_in_the_description_are_refused_in_words():

@@ -28,6 +28,8 @@ _POSE_SPEED = 0.3  # fraction of the maximum speed
 _STOPPED = "Emergency stop: the joints are held where they are; rearm it (button or service rearm) to go on."
 _ELSEWHERE = 0.2  # rad of a joint from the stance at the start, from where the engine cannot begin
 _BEHIND = 0.03  # rad beyond the angle at which a servo has its full effort: it cannot bring the joint there
+# ticks of that; in walks, over plates, in pushes and fast moves it is 13 at most, and as it gets up, on its arms, 101
+_BEHIND_TICKS, _BEHIND_GET_UP = 40, 200
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,8 @@ class HumanoidCore:
         self._mode, self._pose = "engine", ""
         self._command: Optional[np.ndarray] = None
         self._origin = self._poses[self._standing]  # where a motion leads back to, (n,) rad
-        self._measured = np.zeros(len(self._profile.joints))
+        self._late = np.zeros(len(self._profile.joints), dtype=int)  # ticks for which each joint has been behind
+        self._was_late = np.zeros(len(self._profile.joints), dtype=bool)  # in the present motion
         self._fade: Tuple[np.ndarray, float, float] = (np.zeros(0), 0.0, _FADE)  # from, s left, s in all
 
     def warm_up(self) -> None:
@@ -222,6 +225,7 @@ class HumanoidCore:
         assert self._command is not None
         self._origin = self._poses[self._standing] if self._mode == "pose" else self._command
         duration = self.performer.begin(motion, self._command, speed)
+        self._was_late[:] = False
         self._mode = "motion"
         return f"performs {name} in {duration:.1f} s"
 
@@ -330,7 +334,9 @@ class HumanoidCore:
         else:
             self.engine.observe(feedback)
             command = self._posed()
-        self._command, self._measured = command, feedback.q
+        self._command = command
+        is_late = np.abs(command - feedback.q) > self.engine.most_offset + _BEHIND
+        self._late = (self._late + 1) * is_late
         if self.performer.is_active:
             self._follow_action()
         return command
@@ -381,8 +387,9 @@ class HumanoidCore:
         """End the action where what it leads to is reached, or something else has begun; lead a motion to its end."""
         performer = self.performer
         is_get_up = performer.status is not None and performer.status.name == GET_UP
+        self._was_late |= self._late >= _BEHIND_TICKS
         if self._mode == "engine":
-            performer.finish()
+            performer.finish() if is_get_up else self._finish_motion()
         elif self._mode == "fall" and not is_get_up:
             performer.end(ABORTED, "the robot fell; request recover to get up")
         elif self._mode == "fall" and self.falls.activity == "get_up":
@@ -394,10 +401,16 @@ class HumanoidCore:
         elif self._mode == "motion" and performer.is_played:
             self._hold()
             if performer.holds:
-                performer.finish()
+                self._finish_motion()
             else:
                 self._go_back()
                 performer.go_back()
+
+    def _finish_motion(self) -> None:
+        """End a motion as it was to end, or as one that joints did not follow."""
+        if self._was_late.any() and not self.performer.is_cancelled:
+            self.performer.end(ABORTED, f"the motion is over, but {self._names_of(self._was_late)} was behind")
+        self.performer.finish()
 
     def _go_back(self) -> None:
         """Go to where the engine can take over: its own command before the motion, or its stance."""
@@ -434,10 +447,11 @@ class HumanoidCore:
 
     def _behind(self) -> str:
         """Return a sentence on the joints that all of their effort does not bring to the command; empty without."""
-        assert self._command is not None
-        late = np.abs(self._command - self._measured) > self.engine.most_offset + _BEHIND
-        names = ", ".join(name for name, is_late in zip(self._profile.joint_names, late) if is_late)
+        names = self._names_of(self._late >= (_BEHIND_GET_UP if self._mode == "fall" else _BEHIND_TICKS))
         return f" Behind with full effort, blocked or too weak: {names}." if names else ""
+
+    def _names_of(self, chosen: np.ndarray) -> str:
+        return ", ".join(name for name, is_chosen in zip(self._profile.joint_names, chosen) if is_chosen)
 
     @property
     def has_fallen(self) -> bool:
@@ -449,26 +463,29 @@ class HumanoidCore:
         if self._is_stopped:
             fallen = " It has fallen: request recover then." if self._mode == "fall" else ""
             return Status("stopped", "stopped", _STOPPED + fallen)
+        behind = self._behind()
         frozen = f" But {self._watch.frozen}." if self._watch.frozen else ""
         if self._mode == "fall":
             activity = self.falls.activity
-            return Status(activity, {"get_up": "stand"}.get(activity, "fallen"), self.falls.text + frozen)
+            return Status(activity, {"get_up": "stand"}.get(activity, "fallen"), self.falls.text + frozen + behind)
         if frozen:
             return Status("stopped", "stopped", f"The joints are held:{frozen[4:]} It goes on when they change.")
         if self._mode == "motion" and self.performer.status is not None:
             performed = self.performer.status
-            text = f"It performs {performed.name}: {performed.step}{', paused' if performed.paused else ''}."
+            text = f"It performs {performed.name}: {performed.step}{', paused' if performed.paused else ''}.{behind}"
             return Status("motion", performed.name, text, performed.progress)
         if self._mode == "pose":
             what = f"the pose {self._pose}" if self._pose else "the joint targets"
             if self._motion.is_moving or self._pose == self._standing:  # where the engine takes over
-                return Status("pose", self._pose or "pose", f"It goes to {what}.")
-            text = f"It holds {what} and does not balance; stand, or cmd_vel, lets it walk again.{self._behind()}"
+                return Status("pose", self._pose or "pose", f"It goes to {what}.{behind}")
+            text = f"It holds {what} and does not balance; stand, or cmd_vel, lets it walk again.{behind}"
             return Status("pose", "pose", text)
         mode, goal = self.engine.state().mode, self.engine.goal
         if self._watch.soles:
-            return Status(mode, "stand", self._watch.soles)
+            return Status(mode, "stand", self._watch.soles + behind)
         if goal is None:
-            return Status(mode, mode, {"stand": "It stands and obeys cmd_vel.", "walk": "It walks."}[mode])
+            text = {"stand": "It stands and obeys cmd_vel.", "walk": "It walks."}[mode]
+            return Status(mode, mode, text + behind)
         what = {"stand": "It arrived and stands at", "walk": "It walks to"}[mode]
-        return Status(mode, mode, f"{what} x {goal[0]:.2f} m, y {goal[1]:.2f} m, {math.degrees(goal[2]):.0f} deg.")
+        text = f"{what} x {goal[0]:.2f} m, y {goal[1]:.2f} m, {math.degrees(goal[2]):.0f} deg.{behind}"
+        return Status(mode, mode, text)
