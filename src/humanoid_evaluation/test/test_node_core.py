@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,8 @@ from humanoid_evaluation.robot import Robot
 from humanoid_motion.base_state import BaseTracker
 from humanoid_motion.interface import Feedback
 from humanoid_motion.parameters import WalkError
-from shellbot_common.rotations import rotation_from_quaternion
+from shellbot_common.rotations import rotation_from_quaternion, rpy_from_quaternion
+from shellbot_simulator.core.config import load_config
 
 
 class Followed(Robot):
@@ -18,7 +21,7 @@ class Followed(Robot):
 
     def __init__(self, **given):
         super().__init__(**given)
-        self.tracker, step = BaseTracker("imu"), self.core.step
+        self.tracker, step = BaseTracker(given.get("heading", "imu")), self.core.step
 
         def followed(feedback: Feedback):
             command = step(feedback)
@@ -137,6 +140,28 @@ def test_the_odometry_for_others_has_height_attitude_and_velocity_in_a_walk_a_cr
         assert robot.time < 40.0
     robot.run(0.2, lambda: worst.append(robot.errors()))
     assert np.max(worst, axis=0)[1] < 0.03, "of the attitude, as it gets up and where the engine takes over"
+
+
+@pytest.mark.parametrize("rate", [0.0, np.nan])
+def test_without_a_yaw_axis_the_turn_is_that_of_the_pose_and_unknown_in_a_fall(rate):
+    robot, twists = Followed(world=load_config().replace(imu_yaw=False), seed=311, heading="feet"), []
+    step = robot.core.step
+
+    def without_rate(feedback):
+        assert feedback.rates[2] == 0.0 and abs(rpy_from_quaternion(*feedback.attitude)[2]) < 1e-9
+        return step(replace(feedback, rates=np.append(feedback.rates[:2], rate)))
+
+    robot.core.step = without_rate
+    robot.core.command_twist([0.0, 0.0, 0.52])
+    robot.run(2.0)
+    robot.run(3.0, lambda: twists.append((robot.base.twist[5], robot.truth.w_base[2])))
+    own, true = np.array(twists).T
+    assert true.mean() > 0.4 and own.mean() == pytest.approx(true.mean(), abs=0.03)
+    assert np.sqrt(np.mean((own - true) ** 2)) < robot.base.twist_std[5] < 0.2
+    robot.simulator.push((0.0, 150.0, 0.0), 0.1)
+    robot.run(2.0)
+    assert robot.core.has_fallen and robot.base.twist[5] == 0.0 and robot.base.twist_std[5] > 1.0
+    assert robot.base.pose_std[5] > 0.9
 
 
 def test_it_walks_with_servos_a_third_as_stiff_because_the_engine_knows():

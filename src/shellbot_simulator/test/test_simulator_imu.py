@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tiny_robot
 
+from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_simulator.core.config import SimulatorConfig
 from shellbot_simulator.core.simulator import Simulator
 
@@ -129,6 +130,21 @@ def test_the_rates_of_a_unit_without_orientation_add_up_to_its_turn():
         mujoco.mju_quatIntegrate(turned, simulator.state().imu.angular_velocity, 0.01)
         assert turned == pytest.approx(simulator.data.xquat[1], abs=1e-9)
     assert turned[0] < np.cos(0.01)
+
+
+def test_a_unit_without_a_yaw_axis_has_roll_and_pitch_only():
+    samples = []
+    for has in (True, False):
+        simulator = Simulator(tiny_robot.URDF, tiny_robot.profile(), SimulatorConfig(imu_yaw=has))
+        simulator.data.qpos[3:7] = np.cos(0.2), 0.0, 0.0, np.sin(0.2)
+        simulator.push((30.0, 5.0, 0.0), 0.4, at=(0.0, 0.1, 0.05))
+        for _ in range(30):
+            simulator.step_tick()
+        imu = simulator.state().imu
+        samples.append((rpy_from_quaternion(*imu.orientation), imu.angular_velocity))
+    (whole, rates), (part, rates_part) = samples
+    assert abs(whole[2]) > 0.05 and part == pytest.approx((*whole[:2], 0.0), abs=1e-9)
+    assert abs(rates[2]) > 1e-6 and rates_part == pytest.approx([*rates[:2], 0.0])
 
 
 def test_without_orientation_the_message_says_so_as_rep_145_wants_it():

@@ -20,6 +20,8 @@ _STAND_STD = np.array([0.002, 0.002, 0.004, 0.01, 0.01, 0.01])  # of the pose, m
 _PER_M = 0.007  # m of error a m of path, two thirds of the time; docs/humanoid.md
 _HEADING_PER_M, _HEADING_PER_RAD = 0.006, 0.008  # rad a m, and a rad of turning, with the heading by the feet alone
 _TWIST_STD = np.array([0.015, 0.025, 0.02, 0.01, 0.01, 0.01])  # m/s and rad/s
+# rad/s about z with the heading by the feet alone: while they carry, and in a fall, in which nothing is observed
+_FEET_TURN_STD, _FALL_TURN_STD = 0.15, 3.0
 # of a fall: place and heading, in which nothing is observed, height by the joints, velocity
 _FALL_STD, _LOST_HEADING, _LYING_STD, _FALL_SPEED_STD = 0.5, 1.0, 0.03, 0.5
 _THICK, _TORSO = 0.03, 0.05  # m: about half of what is around a joint, and of the torso
@@ -68,7 +70,7 @@ class BaseTracker:
                 self._lost = math.hypot(self._lost, _FALL_STD)
                 self._lost_heading = _LOST_HEADING if self._is_by_feet else 0.0
             self._before, self._speed = None, np.zeros(6)
-            attitude = roll, pitch, wrapped(yaw + self._north)
+            attitude = roll, pitch, self._pose[5] if self._is_by_feet else wrapped(yaw + self._north)
             pose = np.array([*self._pose[:2], _height(core, feedback.q, attitude), *attitude])
             pose_std[2], twist_std[:3] = _LYING_STD, _FALL_SPEED_STD
         else:
@@ -88,7 +90,17 @@ class BaseTracker:
         along = _PER_M * self._path + 0.5 * (pose_std[5] - _STAND_STD[5]) * self._path
         pose_std[:2] = math.hypot(_STAND_STD[0] + along, self._lost)
         linear = rotation_from_rpy(*pose[3:]).T @ self._speed[:3]
-        return BaseState(pose, np.concatenate((linear, feedback.rates)), pose_std, twist_std)
+        rates = feedback.rates
+        if self._is_by_feet:
+            twist_std[5] = _FALL_TURN_STD if self._before is None else _FEET_TURN_STD
+            rates = np.append(rates[:2], self._turn(roll, pitch, float(rates[1])))
+        return BaseState(pose, np.concatenate((linear, rates)), pose_std, twist_std)
+
+    def _turn(self, roll: float, pitch: float, rate_y: float) -> float:
+        """Return the rate about the base's z axis, rad/s, by that of the heading; none in a fall."""
+        if self._before is None:
+            return 0.0
+        return float(self._speed[5] * math.cos(pitch) - math.sin(roll) * rate_y) / math.cos(roll)
 
 
 def _height(core: HumanoidCore, q: np.ndarray, attitude: Tuple[float, float, float]) -> float:

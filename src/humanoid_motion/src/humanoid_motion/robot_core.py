@@ -80,6 +80,7 @@ class HumanoidCore:
         motions_file: Union[str, Path] = "",
     ) -> None:
         self.engine = WalkingEngine(urdf_text, profile, walk, heading)
+        self._is_by_feet = heading == "feet"
         self._profile, self._standing = profile, profile.base.spawn_pose
         self._poses = {name: np.array(list(profile.pose(name).values())) for name in profile.poses}
         ranges = joint_ranges(urdf_text, profile)
@@ -314,6 +315,8 @@ class HumanoidCore:
         WalkError
             If a measurement is not finite, of a wrong length, or frozen: hold the former command.
         """
+        if self._is_by_feet:  # the unit may have no yaw axis
+            feedback = replace(feedback, rates=np.append(feedback.rates[:2], 0.0))
         feedback.check(len(self._profile.joint_names))
         self._watch.update(feedback, self._command)
         if self.falls.observe(feedback, self._watch.imu, self._up_of_soles):

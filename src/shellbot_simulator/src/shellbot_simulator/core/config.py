@@ -66,6 +66,7 @@ class SimulatorConfig(Settings, error=ConfigError):
     gyroscope_bias_std: float = number(0.0, 1.0, "rad/s", default=0.0)
     imu_latency: int = number(0, 20, "ticks", default=0)
     imu_orientation: bool = True
+    imu_yaw: bool = True
     load_cell_std: float = number(0.0, 100.0, "N", default=0.2)
     range_std: float = number(0.0, 10.0, "m", default=0.005)
 

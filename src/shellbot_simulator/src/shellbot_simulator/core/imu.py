@@ -86,15 +86,22 @@ class ImuSensor:
         if self._rng is not None:
             error = math.radians(self._config.orientation_std_deg) * self._noise[0]
             mujoco.mju_quatIntegrate(measured, error, 1.0)
+        if not self._config.imu_yaw:
+            w, x, y, z = measured.copy()
+            yaw = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+            back = np.array([math.cos(0.5 * yaw), 0.0, 0.0, -math.sin(0.5 * yaw)])
+            mujoco.mju_mulQuat(measured, back, measured.copy())
         return measured[_XYZW]
 
     def _present(self, data: mujoco.MjData) -> ImuSample:
         quaternion = self._quaternion(data)
         rate, force = self._motion(data, quaternion)
         noise, config = self._noise, self._config
+        turn = rate + self._gyroscope_bias + config.gyroscope_std * noise[1]
+        turn[2] *= config.imu_yaw
         return ImuSample(
             orientation=self._measured_attitude(quaternion) if config.imu_orientation else None,
-            angular_velocity=rate + self._gyroscope_bias + config.gyroscope_std * noise[1],
+            angular_velocity=turn,
             specific_force=force + self._accelerometer_bias + config.accelerometer_std * noise[2],
         )
 
