@@ -15,6 +15,8 @@ from humanoid_motion.parameters import WalkError
 from humanoid_motion.robot_core import HumanoidCore
 from robot_mechanics.errors import InvalidUrdfError
 from shellbot_common.rotations import rpy_from_quaternion
+from shellbot_simulator.core.errors import ModelError
+from shellbot_simulator.core.simulator import Simulator
 
 
 def block(robot, name, angle=None):
@@ -141,6 +143,11 @@ def test_a_pose_beyond_the_limits_and_a_sensor_that_is_not_in_the_description_ar
     for link in ("l_sole", profile.imu):
         with pytest.raises(InvalidUrdfError, match=f"no link '{link}', which the profile has"):
             HumanoidCore(urdf.replace(f'"{link}"', '"elsewhere"'), profile)
+        with pytest.raises(ModelError, match=f"the robot description has no link '{link}'"):
+            Simulator(urdf.replace(f'"{link}"', '"elsewhere"'), profile)
+    for soles in ({}, {"l_sole": profile.contacts["l_sole"]}):
+        with pytest.raises(WalkError, match=f"has {len(soles)} contacts .* needs two, the left sole and then"):
+            HumanoidCore(urdf, replace(profile, contacts=soles))
 
 
 def test_joint_targets_are_latched_and_refused_while_walking_and_apart():

@@ -13,6 +13,7 @@ import numpy as np
 
 from humanoid_motion.body_model import BodyModel, Posture
 from humanoid_motion.legs import LEG_JOINTS, Leg, ankle_of, pair_angles
+from humanoid_motion.parameters import WalkError
 from humanoid_motion.planar import LEFT, clamped, rotation_of, undone, undone_times
 from robot_mechanics.native.jit import kernel
 from shellbot_common import RobotProfile
@@ -73,10 +74,20 @@ class WholeBody:
         Order of the joints and their stiffness until `set_stiffness`, soles, and the pose at rest.
     arm_swing : float
         Turn of a shoulder on how far the other foot is ahead, rad/m.
+
+    Raises
+    ------
+    WalkError
+        If the profile does not have two soles.
     """
 
     def __init__(self, urdf_text: str, profile: RobotProfile, arm_swing: float) -> None:
         names = list(profile.joint_names)
+        if len(profile.contacts) != 2:
+            raise WalkError(
+                f"the robot's profile has {len(profile.contacts)} contacts ({', '.join(profile.contacts) or 'none'}); "
+                "the walking engine needs two, the left sole and then the right one"
+            )
         self.model = BodyModel(urdf_text, names, tuple(profile.contacts))
         self.legs: Tuple[Leg, Leg] = (Leg.of_model(self.model, "L"), Leg.of_model(self.model, "R"))
         #: (n,) The pose at rest, rad

@@ -82,6 +82,11 @@ def mjcf_text(
     trunk = tree.build()
     bodies = {str(body.get("name")): body for body in trunk.iter("body")}
     base = bodies[profile.base.link]
+    if profile.imu and profile.imu not in bodies:
+        raise ModelError(
+            f"the robot description has no link {profile.imu!r}, the inertial unit of the profile; add it, or set imu "
+            "to a link that is there"
+        )
     ElementTree.SubElement(bodies.get(profile.imu, base), "site", name=IMU_SITE, size="0.001", group="4")
     root = ElementTree.Element("mujoco", model=robot.get("name", "robot"))
     # a wrong inertia is an error of the description, not to be repaired silently; rpy is about fixed axes: capitals

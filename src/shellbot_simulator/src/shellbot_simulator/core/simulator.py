@@ -93,6 +93,7 @@ class Simulator:
         self._effects = ServoEffects(self.config, effort, no_load) if ServoEffects.are_on(self.config) else None
         self._effort = effort
         self._imu = ImuSensor(self.model, self.config)
+        ground = GroundSensor(self.model, profile.contacts)  # which names a contact's link that is missing
         #: Of the contacts that have some, by link; like range sensors they cost nothing unless read
         self._load_cells = {
             link: LoadCellArray(self.model, link, contact.load_cells, index, self.config.load_cell_std)
@@ -101,7 +102,6 @@ class Simulator:
         }
         self._seed: Optional[int] = None
         self._pushes = PushList(self.model)
-        ground = GroundSensor(self.model, profile.contacts)
         self._set_up_world(ground, create_engine(self.config.engine, self.model, self.data, ground))
         self._renderer: Optional[RenderProcess] = None
         self._damping = self.model.dof_damping[self._v_index].copy()
