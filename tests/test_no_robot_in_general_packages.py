@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Packages that take a robot's profile know no robot: its names stand in none of their modules."""
+"""Packages that take a robot's profile know no robot: its names stand in none of their files."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ NAMES = re.compile(
     r"|shellbot_legs_controller|shellbot_description",
     re.IGNORECASE,
 )
+PACKAGES = ("shellbot_common", "shellbot_control", "shellbot_gazebo_connector", "shellbot_simulator")
+FOLDERS = ("src", "nodes", "scripts", "config", "cfg", "launch", "urdf", "worlds")
 GENERAL = (
-    "shellbot_common/src",
-    "shellbot_control/src",
-    "shellbot_gazebo_connector/src",
-    "shellbot_simulator/src",
+    *(f"{package}/{folder}" for package in PACKAGES for folder in FOLDERS if (SOURCE / package / folder).is_dir()),
     "shellbot_chain/src/shellbot_chain/trace.py",
     "shellbot_teleop/src/shellbot_teleop/joint_table.py",
     "shellbot_teleop/src/shellbot_teleop/gains_model.py",
@@ -31,8 +30,8 @@ def offences(text):
     return [f"{number}: {line.strip()}" for number, line in enumerate(text.splitlines(), 1) if NAMES.search(line)]
 
 
-def test_no_module_of_a_general_package_names_a_part_of_the_robot():
-    files = [file for folder in GENERAL for file in _modules(SOURCE / folder)]
+def test_no_file_of_a_general_package_names_a_part_of_the_robot():
+    files = [file for folder in GENERAL for file in _files(SOURCE / folder)]
     assert len(files) > 60, "the folders above have moved"
     found = {file.relative_to(SOURCE).as_posix(): offences(file.read_text(encoding="utf-8")) for file in files}
     assert not any(found.values()), "\n".join(f"{name}:{line}" for name in found for line in found[name])
@@ -50,5 +49,6 @@ def test_what_is_found():
         assert not offences(line), line
 
 
-def _modules(path):
-    return sorted(path.rglob("*.py")) if path.is_dir() else [path]
+def _files(path):
+    found = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return [file for file in found if file.is_file() and file.suffix != ".pyc"]

@@ -10,12 +10,16 @@ import pytest
 from description_support import link_frames, mesh_vertices, read_stl, urdf
 from scipy.spatial import ConvexHull
 
+from shellbot_control.controllers import controllers_text
 from shellbot_description import (
+    VARIANTS,
     colliding_links,
     collision_exclusions,
+    expand,
     load_variables,
     named_pose,
     package_path,
+    robot_profile,
 )
 from shellbot_description.generation import collisions_text, inertials_text, joint_classes_text, write_meshes
 from shellbot_description.gore import convex_pieces, gore_quadrature
@@ -40,6 +44,9 @@ def test_generated_config_is_up_to_date(variables):
     assert (config / "inertials.yaml").read_text() == inertials_text(variables), remedy
     assert (config / "collisions.yaml").read_text() == collisions_text(variables), remedy
     assert (config / "joint_classes.yaml").read_text() == joint_classes_text(variables), remedy
+    for variant in VARIANTS:
+        text = controllers_text(robot_profile(variant), expand(variant))
+        assert (config / f"controllers_{variant}.yaml").read_text(encoding="utf-8") == text, remedy
 
 
 def test_committed_meshes_are_up_to_date(variables, tmp_path):

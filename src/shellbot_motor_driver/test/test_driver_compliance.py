@@ -43,7 +43,7 @@ def test_a_small_step_of_every_joint_arrives(variant):
 def test_the_simulators_default_p_comes_from_the_same_slope():
     """18.5 N·m/rad of an AX-12A at slope 16: the number in the controllers' file, and that of this mapping."""
     for variant in ("walker", "full"):
-        path = package_file("shellbot_control", f"config/controllers_{variant}.yaml")
+        path = package_file("shellbot_description", f"config/controllers_{variant}.yaml")
         controllers = yaml.safe_load(path.read_text(encoding="utf-8"))["shellbot_legs_controller"]
         table = GainTable.from_controllers(controllers, robot_profile(variant))
         for name, gains in table.classes.items():

@@ -13,8 +13,8 @@ import yaml
 from ax_bus import AX_12A, AX_18A
 from ax_bus.registers import RAD_PER_STEP, model_of
 from ax_emulator.motor import effective_slope, motor_parameters
+from shellbot_common import package_file, read_yaml
 from shellbot_control import GainTable, JointLimits
-from shellbot_control.controllers import config_folder, file_name
 from shellbot_description import (
     VARIANTS,
     driven_joint_names,
@@ -201,6 +201,6 @@ def test_shellbots_chain_has_the_models_and_the_stiffness_of_the_simulators():
 
 
 def load_controllers_of(variant):
-    return yaml.safe_load((config_folder() / file_name(variant)).read_text(encoding="utf-8"))[
+    return read_yaml(package_file("shellbot_description", f"config/controllers_{variant}.yaml"))[
         "shellbot_legs_controller"
     ]

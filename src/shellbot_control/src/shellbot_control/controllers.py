@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: MIT
 """The controllers' parameter files, generated from profile and URDF of a robot.
 
-``scripts/generate_controllers`` of this package writes them; ``--check`` compares.
+``scripts/generate_controllers`` of this package prints them.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Dict
 
 import yaml
 
-from shellbot_common import RobotProfile, package_file
+from shellbot_common import RobotProfile
 from shellbot_control.joint_limits import JointLimits
 
 JOINT_STATE_RATE_HZ = 100
@@ -27,16 +26,6 @@ _HEADER = """\
 #   i, d             0: the servos have neither; passive damping is in the URDF
 #   i_clamp [N·m]    half the joint's torque: the most that the integral may add
 """
-
-
-def config_folder() -> Path:
-    """Return the folder ``config`` of this package."""
-    return package_file("shellbot_control", "config")
-
-
-def file_name(variant: str) -> str:
-    """Return the name of a variant's file."""
-    return f"controllers_{variant}.yaml"
 
 
 def controllers_parameters(profile: RobotProfile, urdf_text: str) -> Dict[str, Any]:
