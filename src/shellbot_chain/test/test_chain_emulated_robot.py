@@ -29,7 +29,7 @@ class Rig:
             self.bus.write(servo_id, 24, b"\x01")
 
     def go(self, q, seconds):
-        goals = self.robot.servo_map.to_steps(q)
+        goals = self.robot.servo_map.goals(self.robot.servo_map.reduce(q))
         for _ in range(round(seconds / 0.01)):
             end = self.port.now() + 0.01
             self.writer(np.stack([goals, np.zeros_like(goals)], axis=1))

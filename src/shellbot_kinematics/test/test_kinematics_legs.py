@@ -9,12 +9,13 @@ import re
 import numba
 import numpy as np
 import pytest
+from leg_rates import lower_rates
 from scipy.optimize import minimize
 
 import shellbot_description as description
 from robot_mechanics.errors import ShapeError, UnknownNameError
 from shellbot_kinematics import LIMBS, Frame, LegBranch, ShellbotModel, foot_branches, solve_limb
-from shellbot_kinematics._lower_leg import lower_jacobian, lower_rates, lower_tip
+from shellbot_kinematics._lower_leg import lower_jacobian, lower_tip
 
 FOOT, SPHERE = Frame.FOOT, Frame.SPHERE_CENTRE
 LOWER, UPPER = LIMBS[:6], LIMBS[6:]

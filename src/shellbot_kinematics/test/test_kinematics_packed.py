@@ -8,6 +8,7 @@ import math
 import numba
 import numpy as np
 import pytest
+from leg_rates import lower_rates
 from numba.core.runtime import rtsys
 
 from robot_mechanics.native.angles import angle, sincos
@@ -20,7 +21,6 @@ from shellbot_kinematics import (
     solve_limb,
 )
 from shellbot_kinematics._layout import ANSWER, CODES, G_A0, G_ST, G_TIP, LEG, S_DT
-from shellbot_kinematics._lower_leg import lower_rates
 from shellbot_kinematics._tick import solve_tick
 from shellbot_kinematics.packed import (
     ClikBlock,

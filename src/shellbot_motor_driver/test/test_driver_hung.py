@@ -151,7 +151,7 @@ def test_it_sits_by_itself_then_lets_go(tmp_path):
         status = bus.shutdown(sit=60.0, timeout=20.0)
         assert status.confirmed and status.via == "bus process" and on(chain) == 0
         goals, servos = chain.registers("goal_position"), ServoMap.load("walker")
-        sits = servos.to_steps(named_pose_array("sit", "walker"))
+        sits = servos.goals(servos.reduce(named_pose_array("sit", "walker")))
         np.testing.assert_allclose([goals[i] for i in servos.servo_ids], sits, atol=2)
         bus.start()
         assert bus.shutdown(sit=60.0, timeout=20.0, is_urgent=lambda: True).confirmed

@@ -73,7 +73,7 @@ def test_every_angle_within_the_limits_comes_back(variant):
         q = limits.lower + share * (limits.upper - limits.lower)
         fans = [i for i, name in enumerate(servos.joint_names) if name.endswith("fan")]
         q[fans] = q[fans[0]]
-        back = servos.to_joints(servos.to_steps(q))
+        back = servos.to_joints(servos.goals(servos.reduce(q)))
         assert np.abs(back - q).max() <= 0.5 * RAD_PER_STEP + 1e-9
         assert np.abs((back - q)[fans]).max() <= 0.25 * RAD_PER_STEP + 1e-9  # gear 2: twice as fine
 
@@ -83,10 +83,10 @@ def test_the_fan_servo_turns_gear_times_its_joints():
     gear = load_variables().fan_drive.reduction
     closed = np.zeros(24)
     closed[[i for i, n in enumerate(servos.joint_names) if n.endswith("fan")]] = -1.0
-    moved = servos.to_steps(np.zeros(24))[0] - servos.to_steps(closed)[0]
+    moved = servos.goals(servos.reduce(np.zeros(24)))[0] - servos.goals(servos.reduce(closed))[0]
     assert moved * RAD_PER_STEP == pytest.approx(gear, abs=RAD_PER_STEP)
     # all six joints show it, each with a sixth of the geared torque
-    assert np.ptp(servos.to_joints(servos.to_steps(closed))[[0, 4, 8, 12, 16, 20]]) == 0.0
+    assert np.ptp(servos.to_joints(servos.goals(servos.reduce(closed)))[[0, 4, 8, 12, 16, 20]]) == 0.0
     full_load = np.full(19, 1023)
     effort = servos.to_efforts(full_load)
     assert effort[0] == pytest.approx(1.5 * gear / 6) and effort[2] == pytest.approx(1.8)
@@ -99,8 +99,8 @@ def test_sign_turns_position_speed_and_torque(rows):
     i, j = plain.motor_names.index("lower_2_femur"), plain.joint_names.index("lower_2_femur")
     q = np.zeros(24)
     q[j] = 0.5
-    assert plain.to_steps(q)[i] > 512 > turned.to_steps(q)[i]
-    assert turned.to_joints(turned.to_steps(q))[j] == pytest.approx(0.5, abs=RAD_PER_STEP)
+    assert plain.goals(plain.reduce(q))[i] > 512 > turned.goals(turned.reduce(q))[i]
+    assert turned.to_joints(turned.goals(turned.reduce(q)))[j] == pytest.approx(0.5, abs=RAD_PER_STEP)
     numbers = np.zeros(19, dtype=int)
     numbers[i] = 100
     assert plain.to_velocities(numbers)[j] > 0 > turned.to_velocities(numbers)[j]
@@ -111,7 +111,7 @@ def test_sign_turns_position_speed_and_torque(rows):
 
 def test_targets_beyond_the_limits_stop_at_them():
     servos = ServoMap.load("walker")
-    steps = servos.to_steps(np.full(24, 9.0))
+    steps = servos.goals(servos.reduce(np.full(24, 9.0)))
     for entry, step in zip(servos.entries, steps):
         low, high = servos.limits_steps()[entry.servo_id]
         assert low <= step <= high
@@ -176,7 +176,7 @@ def test_missing_and_unknown_joints_are_refused(rows, tmp_path):
 )
 def test_wrong_targets_are_refused_in_words(targets, words):
     with pytest.raises(ServoMapError, match=words):
-        ServoMap.load("walker").to_steps(targets)
+        ServoMap.load("walker").goals(ServoMap.load("walker").reduce(targets))
 
 
 def test_the_datasheet_stands_in_the_description_as_on_the_bus():

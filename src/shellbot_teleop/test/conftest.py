@@ -82,7 +82,7 @@ class Setup:
             config,
             lambda effect: isinstance(effect, ShowLife) or self.out.append((time.monotonic(), effect)),
         )
-        self.model.observe_operator("teleop_window", True, time.monotonic())
+        self.model.observe_operator("teleop_window", True)
         self.window = TeleopWindow(config, self.controller, self.monitor)
         self.controller.watch(self.window, application)
         self.window.show()

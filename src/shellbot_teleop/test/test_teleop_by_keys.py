@@ -9,7 +9,7 @@ import pytest
 
 from shellbot_teleop import effects
 from shellbot_teleop.action_model import ActionEntry, ActionParameter, ActionsSeen
-from shellbot_teleop.effects import PublishBodyPose
+from shellbot_teleop.effects import ZERO_TWIST, PublishBodyPose
 from shellbot_teleop.gains_model import GainGroup, GainParameter
 from shellbot_teleop.link_events import OperatorSeen, StoppedSeen
 
@@ -172,9 +172,9 @@ def test_sliders_are_moved_while_several_keys_drive_and_the_stops_are_stops(hand
     hands.until(lambda: setup.twists and setup.twists[-1].x > 0.0 and setup.twists[-1].yaw > 0.0)
     hands.tap("Home")
     hands.until(lambda: setup.model.pose.target[4] < 0.0)
-    assert hands.focus is slider and not setup.twists[-1].is_zero, "it drives meanwhile"
+    assert hands.focus is slider and setup.twists[-1] != ZERO_TWIST, "it drives meanwhile"
     hands.tap("Space")
-    hands.until(lambda: setup.twists[-1].is_zero)
+    hands.until(lambda: setup.twists[-1] == ZERO_TWIST)
     assert hands.focus is slider
     for key in ("w", "q"):
         hands.keyboard.release(key)
@@ -194,9 +194,9 @@ def test_a_key_that_is_held_while_the_focus_goes_into_a_field_is_not_typed_there
     QTest.mouseClick(search, Qt.LeftButton)
     setup.work(0.5)
     assert hands.focus is search
-    assert search.text() == "" and not setup.twists[-1].is_zero
+    assert search.text() == "" and setup.twists[-1] != ZERO_TWIST
     hands.keyboard.release("w")
-    hands.until(lambda: setup.twists[-1].is_zero)
+    hands.until(lambda: setup.twists[-1] == ZERO_TWIST)
     hands.tap("w")
     assert search.text() == "w", "what is pressed in the field is typed"
     count = len(setup.twists)
@@ -245,7 +245,7 @@ def test_a_key_opens_the_actions_and_others_pause_and_cancel(hands):
     hands.keyboard.press("w")
     hands.until(lambda: hands.setup.twists)
     hands.tap("F3")
-    hands.until(lambda: hands.focus is actions.search and hands.setup.twists[-1].is_zero)
+    hands.until(lambda: hands.focus is actions.search and hands.setup.twists[-1] == ZERO_TWIST)
     hands.keyboard.release("w")
     hands.tap("p", "F3", "o")
     assert actions.search.text() == "po" and len(done) == 2

@@ -10,7 +10,7 @@ import pytest
 
 from shellbot_teleop import effects
 from shellbot_teleop.command_model import CommandModel
-from shellbot_teleop.effects import Notice, PublishBodyPose, PublishTwist, PublishUpperShells
+from shellbot_teleop.effects import ZERO_TWIST, Notice, PublishBodyPose, PublishTwist, PublishUpperShells
 from shellbot_teleop.errors import LimitsError
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.slewed_vector import SlewedVector
@@ -22,7 +22,7 @@ PERIOD = 0.05
 @pytest.fixture
 def model(teleop_config, teleop_keymap):
     model = CommandModel(teleop_config, teleop_keymap)
-    model.observe_operator("teleop_window", True, 0.0)
+    model.observe_operator("teleop_window", True)
     model.observe_limits(LIMITS)
     model.set_scale(1.0, 0.0)
     return model
@@ -167,7 +167,7 @@ def test_a_held_key_repeats_at_the_rate_and_one_zero_ends_it_then_silence(model)
     out = hold(model, "w", 1.0)
     sent = twists(out)
     assert len(sent) == 1 + 20 + 1
-    assert [twist.is_zero for twist in sent] == [False] * 21 + [True]
+    assert [twist == ZERO_TWIST for twist in sent] == [False] * 21 + [True]
     assert not model.active
     assert all(model.tick(2.0 + index) == [] for index in range(5))
     assert model.release("w", 8.0) == [] and model.release_all(9.0) == []
@@ -417,6 +417,6 @@ def test_a_key_may_request_a_gait_of_its_own(teleop_config, teleop_keymap):
     binding = {"key": "1", "action": "gait.request", "argument": "straight toggle", "help": "straight", "group": "walk"}
     others = [b for b in teleop_keymap.to_mapping()["bindings"] if b["key"] != "1"]
     model = CommandModel(teleop_config, teleop_keymap.replace(bindings=[*others, binding]))
-    model.observe_operator("teleop_window", True, 0.0)
+    model.observe_operator("teleop_window", True)
     for _ in range(2):
         assert effects.PublishGait("straight toggle") in model.press("1", 0.0)

@@ -8,7 +8,7 @@ import pytest
 from shellbot_teleop import effects
 from shellbot_teleop.actions import ACTIONS, HeldAction, Quantity
 from shellbot_teleop.command_model import CommandModel
-from shellbot_teleop.effects import Notice, PublishTwist, TakeControl
+from shellbot_teleop.effects import ZERO_TWIST, Notice, PublishTwist, TakeControl
 
 ROBOT = (
     effects.PublishTwist,
@@ -28,7 +28,7 @@ def monitor(teleop_config, teleop_keymap):
 @pytest.fixture
 def guarded(teleop_config, teleop_keymap):
     model = CommandModel(teleop_config.replace(dead_man=True), teleop_keymap)
-    model.observe_operator("teleop_window", True, 0.0)
+    model.observe_operator("teleop_window", True)
     return model
 
 
@@ -60,7 +60,7 @@ def test_no_key_commands_anything_before_control_is_taken(monitor, layout):
 
 def test_a_refused_key_says_who_is_in_control_and_what_takes_it(monitor):
     assert "no operator is in control. F2 takes control" in texts(monitor.press("w", 0.0))
-    monitor.observe_operator("teleop_terminal", False, 1.0)
+    monitor.observe_operator("teleop_terminal", False)
     assert "teleop_terminal is in control. F2 takes control" in texts(monitor.press("w", 1.0))
     assert "emergency stop, Escape or F12" in texts(monitor.press("Space", 1.0))
 
@@ -69,8 +69,8 @@ def test_control_is_what_the_robot_says_and_not_what_was_asked_for(monitor):
     assert monitor.press("F2", 0.0) == [TakeControl(True)]
     assert not commands(monitor.press("w", 0.1))
     monitor.release("w", 0.1)
-    assert "You are in control" in texts(monitor.observe_operator("teleop_window", True, 0.2))
-    assert monitor.observe_operator("teleop_window", True, 0.3) == [], "it is said once"
+    assert "You are in control" in texts(monitor.observe_operator("teleop_window", True))
+    assert monitor.observe_operator("teleop_window", True) == [], "it is said once"
     assert monitor.show_life() == [effects.ShowLife()]
     assert commands(monitor.press("w", 0.4))
     out = monitor.press("F4", 0.5)
@@ -81,7 +81,7 @@ def test_the_keys_of_actions_drop_what_is_held_and_command_nothing_in_monitor_mo
     for key in ("p", "x"):
         assert "Monitor mode, nothing was sent" in texts(monitor.press(key, 0.0))
     assert monitor.press("F3", 0.0) == [effects.ShowActions()], "to be read by everybody"
-    monitor.observe_operator("teleop_window", True, 1.0)
+    monitor.observe_operator("teleop_window", True)
     monitor.press("w", 1.1)
     assert monitor.press("F3", 1.2) == [effects.ZERO_TWIST, effects.ShowActions()] and not monitor.held
     monitor.observe_stopped(True, 1.3)
@@ -103,12 +103,12 @@ def test_of_two_dead_man_switches_one_is_enough(guarded):
     guarded.hold_dead_man("button")
     guarded.press("w", 1.1)
     assert guarded.release("Enter", 1.2) == []
-    assert [twist.is_zero for twist in guarded.tick(1.3) if isinstance(twist, PublishTwist)] == [False]
+    assert [twist == ZERO_TWIST for twist in guarded.tick(1.3) if isinstance(twist, PublishTwist)] == [False]
     assert commands(guarded.release("button", 1.4)) == [effects.ZERO_TWIST]
 
 
 def test_without_the_option_the_dead_man_switch_is_no_command(monitor):
-    monitor.observe_operator("teleop_window", True, 0.0)
+    monitor.observe_operator("teleop_window", True)
     assert "no need" in texts(monitor.press("Enter", 0.0)) and not monitor.held
     action = ACTIONS["control.dead_man"]
     assert isinstance(action, HeldAction) and action.quantity is Quantity.DEAD_MAN

@@ -53,7 +53,7 @@ class Rig:
         self.model.observe_limits(Limits((1.0, 1.0, 1.0), (-0.1,) * 3, (0.1,) * 3, (0.4,) * 3))
         self.model.set_scale(1.0, 0.0)
         if armed:
-            self.model.observe_operator("teleop_joystick", True, 0.0)
+            self.model.observe_operator("teleop_joystick", True)
         self.joystick = Joystick(self.model, mapping, **options)
         self.t, self.axes, self.pressed, self.buttons = 0.0, [0.0] * 8, set(), 11
 

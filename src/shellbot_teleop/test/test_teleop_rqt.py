@@ -86,7 +86,7 @@ def test_keys_are_the_plugins_while_the_focus_is_in_it(teleop_application, teleo
     host.window.show()
     host.window.activateWindow()
     assert until(host.window.isActiveWindow)
-    model.observe_operator("rqt_gui_py_node_1", True, time.monotonic())
+    model.observe_operator("rqt_gui_py_node_1", True)
     window.setFocus()
     teleop_keyboard.press("w")
     assert until(lambda: model.twist.x > 0.0), "a key does not drive"

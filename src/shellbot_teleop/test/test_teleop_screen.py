@@ -30,7 +30,7 @@ from shellbot_teleop.terminal_screen import RobotView, screen
 @pytest.fixture
 def model(teleop_config, teleop_keymap):
     model = CommandModel(teleop_config, teleop_keymap)
-    model.observe_operator("teleop_terminal", True, 0.0)
+    model.observe_operator("teleop_terminal", True)
     return model
 
 
@@ -71,9 +71,9 @@ def test_without_a_robot_it_says_what_is_waited_for(model):
 
 def test_it_shows_who_is_in_control(model):
     assert " in control " in text(parts(model, WALKING, [], 80, 24))
-    model.observe_operator("teleop_window", False, 1.0)
+    model.observe_operator("teleop_window", False)
     assert "teleop_window drives" in text(parts(model, WALKING, [], 80, 24))
-    model.observe_operator("", False, 1.0)
+    model.observe_operator("", False)
     assert "monitor " in text(parts(model, WALKING, [], 80, 24))
 
 

@@ -18,7 +18,7 @@ from tornado.websocket import websocket_connect
 
 from shellbot_common import package_file
 from shellbot_teleop.command_model import CommandModel
-from shellbot_teleop.effects import PublishTwist
+from shellbot_teleop.effects import ZERO_TWIST, PublishTwist
 from shellbot_teleop.link_events import LinkState, OperatorSeen
 from shellbot_teleop.palette import PALETTES
 from shellbot_teleop.robot_monitor import RobotMonitor
@@ -212,7 +212,7 @@ def test_a_connection_that_ends_while_a_key_is_held_stops_the_robot(serve, way):
         )
 
     asyncio.run(drive())
-    assert [twist.is_zero for twist in served.twists] == [False, True]
+    assert [twist == ZERO_TWIST for twist in served.twists] == [False, True]
 
 
 def test_the_robots_shapes_are_served_when_they_are_known(serve):

@@ -17,7 +17,7 @@ import pytest
 
 from shellbot_common import RobotProfile, package_file
 from shellbot_teleop import effects
-from shellbot_teleop.effects import Notice, PublishBodyPose
+from shellbot_teleop.effects import ZERO_TWIST, Notice, PublishBodyPose
 from shellbot_teleop.gains_model import GainGroup, GainParameter
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.keys import key_label
@@ -67,7 +67,7 @@ def test_control_that_is_lost_drops_the_keys(setup, teleop_keyboard):
     setup.work(0.3)
     teleop_keyboard.release("w")
     setup.work(0.1)
-    assert len(setup.twists) == count and not setup.model.held and setup.model.twist.is_zero
+    assert len(setup.twists) == count and not setup.model.held and setup.model.twist == ZERO_TWIST
     assert "safety_pilot is in control" in setup.kinds(Notice)[-1].text
 
 
@@ -94,23 +94,23 @@ def test_the_dead_mans_button_lets_the_keys_drive(teleop_config, teleop_keyboard
     setup.work(0.1)  # longer than the grace in which a press is taken for auto-repeat
     QTest.mousePress(setup.window.dead_man, Qt.LeftButton)
     teleop_keyboard.press("w")
-    assert setup.until(lambda: len(setup.twists) > 2) and not setup.twists[-1].is_zero
+    assert setup.until(lambda: len(setup.twists) > 2) and setup.twists[-1] != ZERO_TWIST
     QTest.mouseRelease(setup.window.dead_man, Qt.LeftButton)
-    assert setup.twists[-1].is_zero and not setup.model.held
+    assert setup.twists[-1] == ZERO_TWIST and not setup.model.held
     setup.work(0.2)
     teleop_keyboard.release("w")
-    assert sum(twist.is_zero for twist in setup.twists) == 1
+    assert sum(twist == ZERO_TWIST for twist in setup.twists) == 1
 
 
 def test_press_repeat_release_silence(setup, teleop_keyboard):
     teleop_keyboard.press("w")
     assert setup.until(lambda: len(setup.twists) >= 12)
     teleop_keyboard.release("w")
-    assert setup.until(lambda: setup.twists[-1].is_zero)
+    assert setup.until(lambda: setup.twists[-1] == ZERO_TWIST)
     zero_time = setup.out[-1][0]
     setup.work(0.3)
     assert setup.out[-1][0] == zero_time, "something was published after the zero"
-    assert [twist.is_zero for twist in setup.twists].count(True) == 1
+    assert [twist == ZERO_TWIST for twist in setup.twists].count(True) == 1
     # The X server's auto-repeat began within this time (0.66 s by default) or not: in neither case a second press.
     gaps = np.diff([when for when, _ in setup.out[:-1]])
     assert np.median(gaps) > 0.03, "20 times a second; a busy machine may be late"
@@ -122,16 +122,16 @@ def test_neither_press_nor_release_waits_for_the_timer(setup, teleop_keyboard):
     assert setup.until(lambda: setup.twists)
     teleop_keyboard.release("w")
     assert setup.until(lambda: len(setup.twists) > 1)
-    assert [twist.is_zero for twist in setup.twists] == [False, True]
+    assert [twist == ZERO_TWIST for twist in setup.twists] == [False, True]
 
 
 def test_the_servers_auto_repeat_is_no_release(setup, teleop_keyboard):
     teleop_keyboard.press("w")
     setup.work(1.3)  # Xvfb repeats after 0.66 s, 25 times a second
-    assert not any(twist.is_zero for twist in setup.twists)
+    assert not any(twist == ZERO_TWIST for twist in setup.twists)
     teleop_keyboard.release("w")
-    assert setup.until(lambda: setup.twists[-1].is_zero)
-    assert sum(twist.is_zero for twist in setup.twists) == 1
+    assert setup.until(lambda: setup.twists[-1] == ZERO_TWIST)
+    assert sum(twist == ZERO_TWIST for twist in setup.twists) == 1
 
 
 def test_a_refused_key_that_repeats_is_refused_once(setup, teleop_keyboard):
@@ -184,7 +184,7 @@ def test_losing_the_focus_sends_one_zero_and_drops_the_key(setup, teleop_keyboar
     other = QLineEdit()
     other.show()
     other.activateWindow()
-    assert setup.until(lambda: setup.twists[-1].is_zero)
+    assert setup.until(lambda: setup.twists[-1] == ZERO_TWIST)
     assert [notice.text for notice in setup.kinds(Notice)[before:]] == ["Stopped, because the window lost the focus."]
     count = len(setup.out)
     setup.work(0.3)
@@ -201,7 +201,7 @@ def test_closing_sends_one_zero(setup, teleop_keyboard):
     teleop_keyboard.press("w")
     assert setup.until(lambda: len(setup.twists) > 2)
     setup.window.close()
-    assert setup.twists[-1].is_zero and sum(twist.is_zero for twist in setup.twists) == 1
+    assert setup.twists[-1] == ZERO_TWIST and sum(twist == ZERO_TWIST for twist in setup.twists) == 1
     count = len(setup.out)
     setup.work(0.2)
     teleop_keyboard.release("w")
@@ -214,7 +214,7 @@ def test_closing_sends_its_zero_even_if_the_focus_tells_nothing(setup, teleop_ke
     assert setup.until(lambda: len(setup.twists) > 2)
     teleop_application.removeEventFilter(setup.controller)
     setup.window.close()
-    assert setup.twists[-1].is_zero and sum(twist.is_zero for twist in setup.twists) == 1
+    assert setup.twists[-1] == ZERO_TWIST and sum(twist == ZERO_TWIST for twist in setup.twists) == 1
     teleop_keyboard.release("w")
 
 
@@ -222,7 +222,7 @@ def test_space_stops_while_a_key_is_held_and_its_repeat_does_not_start_again(set
     teleop_keyboard.press("w")
     setup.work(0.9)  # into the auto-repeat
     teleop_keyboard.press("Space")
-    assert setup.until(lambda: setup.twists[-1].is_zero)
+    assert setup.until(lambda: setup.twists[-1] == ZERO_TWIST)
     teleop_keyboard.release("Space")
     count = len(setup.twists)
     setup.work(0.4)
@@ -281,7 +281,7 @@ def test_a_modifier_that_comes_between_press_and_release_leaves_no_key_held(setu
     teleop_keyboard.release("w")
     assert setup.until(lambda: not setup.model.held)
     teleop_keyboard.release("Control_L")
-    assert setup.until(lambda: setup.twists[-1].is_zero)
+    assert setup.until(lambda: setup.twists[-1] == ZERO_TWIST)
 
 
 def test_the_mouse_drives_with_the_sticks_over_the_robot(setup, teleop_keyboard):

@@ -111,11 +111,11 @@ def window_texts(config, keymap):
     known_robot(monitor)
     window.show_link(True, "")
     window.views.setCurrentWidget(window.joints)
-    model.observe_operator("pilot", False, NOW)
+    model.observe_operator("pilot", False)
     yield from seen()
     monitor.status = StatusInfo(True, math.nan, "", 0.0, True, "", NOW)
     monitor.mode = ModeInfo("stand", "stand", "", 1.0, "", NOW)
-    model.observe_operator("us", True, NOW)
+    model.observe_operator("us", True)
     model.observe_stopped(True, NOW)
     model.observe_limits(Limits((0.4, 0.3, 1.0), (-0.05,) * 3, (0.05,) * 3, (0.2,) * 3, "tripod", True))
     window.actions.show_news(GoalSeen("wave", "1"))
@@ -168,7 +168,7 @@ def terminal_texts(config, keymap):
         for width, height in ((80, 24), (150, 60)):
             yield joined(screen(model, view, [], (width, height), actions.state(NOW)))
         actions.observe(FeedbackSeen("1", "", 0.5, False), NOW)
-        model.observe_operator("us", True, NOW)
+        model.observe_operator("us", True)
         model.observe_limits(Limits((0.4, 0.3, 1.0), (-0.05,) * 3, (0.05,) * 3, (0.2,) * 3, "tripod", True))
     model.observe_stopped(True, NOW)
     yield joined(screen(model, robot, [], (80, 24), actions.state(NOW + 100.0)))
@@ -184,7 +184,7 @@ def notices(config, keymap):
     for needs_dead_man in (False, True):
         model = CommandModel(config.replace(dead_man=needs_dead_man), keymap)
         for operator, is_us in (("pilot", False), ("", False), ("us", True)):
-            yield from of(model.observe_operator(operator, is_us, NOW))
+            yield from of(model.observe_operator(operator, is_us))
             for mode in ("stand", "hexapod"):
                 model.observe_mode(mode)
                 for binding in keymap.bindings:

@@ -60,12 +60,12 @@ def test_ids_count_from_the_head_and_the_map_is_data():
     assert mapped.servo_ids == (0, 1, 2, 3) and mapped.joint_names == joint_names(4)
     assert [entry.limb for entry in mapped.entries] == ["body"] * 4
     q = np.array([0.5, -0.5, 1.5, 0.0])
-    assert np.abs(mapped.to_joints(mapped.to_steps(q)) - q).max() < 0.003
+    assert np.abs(mapped.to_joints(mapped.goals(mapped.reduce(q))) - q).max() < 0.003
     assert np.all(robot.sitting == 0.0)
     turned = dict(servos["servos"], module_02_yaw={"id": 9, "zero": 500, "sign": -1})
     other = ServoMap.from_rows(robot, turned)
     assert other.servo_ids == (0, 9, 2, 3)
-    assert other.to_steps(q)[1] == pytest.approx(500 + 0.5 / np.radians(300.0 / 1023.0), abs=0.5)
+    assert other.goals(other.reduce(q))[1] == pytest.approx(500 + 0.5 / np.radians(300.0 / 1023.0), abs=0.5)
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def _workers(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
     return text, {"rows": rows, "met": met}, met
 
 
-def _actions(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
+def _actions(_arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
     from .bench_actions import COLUMNS, DIGITS, PLANNING_MS, TICK_MS, bench_actions, fast_enough
 
     rows = bench_actions()

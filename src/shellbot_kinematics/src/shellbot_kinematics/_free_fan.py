@@ -49,7 +49,7 @@ def _add(ends, count, turn):
 
 
 @bare_kernel
-def _turns_for(P, o, h, s, around, distance, arm, ends, count):
+def _turns_for(h, s, around, distance, arm, ends, count):
     """Add the two fan turns that bring the coxa axis as far from the point as the reach s says."""
     cosine = (distance * distance + arm * arm - s * s - h * h) / (2.0 * distance * arm)
     if not abs(cosine) <= 1.0 + 1e-9:
@@ -85,10 +85,10 @@ def fan_ends(P, o, tip, px, py, pz, limited, ends):
         u2 = radius2 - w * w
         if u2 >= 0.0:
             u = math.sqrt(u2)
-            count = _turns_for(P, o, h, P[o + G_L2] + u, around, distance, arm, ends, count)
-            count = _turns_for(P, o, h, P[o + G_L2] - u, around, distance, arm, ends, count)
+            count = _turns_for(h, P[o + G_L2] + u, around, distance, arm, ends, count)
+            count = _turns_for(h, P[o + G_L2] - u, around, distance, arm, ends, count)
     # no reach at all: the coxa axis as near to the point as the leg's lateral offset
-    count = _turns_for(P, o, h, 0.0, around, distance, arm, ends, count)
+    count = _turns_for(h, 0.0, around, distance, arm, ends, count)
     if not limited:
         return count
     for end in range(2):
@@ -98,8 +98,8 @@ def fan_ends(P, o, tip, px, py, pz, limited, ends):
         u2 = l2 * l2 - (w - l1 * sa) ** 2
         if u2 >= 0.0:
             u = math.sqrt(u2)
-            count = _turns_for(P, o, h, P[o + G_L2] + l1 * ca + u, around, distance, arm, ends, count)
-            count = _turns_for(P, o, h, P[o + G_L2] + l1 * ca - u, around, distance, arm, ends, count)
+            count = _turns_for(h, P[o + G_L2] + l1 * ca + u, around, distance, arm, ends, count)
+            count = _turns_for(h, P[o + G_L2] + l1 * ca - u, around, distance, arm, ends, count)
         # the coxa at its limit: |OFF + R(q2) (s, h)| is the distance from the fan axis
         sc, cc = sincos(P[column + 1])
         k1, k2 = offx * cc + offy * sc, offy * cc - offx * sc

@@ -97,13 +97,6 @@ def rates_of_pose(P, o, tip, sf, cf, sc, cc, sa, ca, sb, cb, s, fan_rate, vx, vy
 
 
 @bare_kernel
-def lower_rates(P, o, tip, q, j, fan_rate, vx, vy, vz, dq):
-    """Write coxa, femur, tibia rates into dq[j + 1 : j + 4]; see rates_of_pose."""
-    sf, cf, sc, cc, sa, ca, sb, cb, s, _ = lower_pose(P, o, tip, q, j)
-    dq[j + 1], dq[j + 2], dq[j + 3] = rates_of_pose(P, o, tip, sf, cf, sc, cc, sa, ca, sb, cb, s, fan_rate, vx, vy, vz)
-
-
-@bare_kernel
 def lower_feet(P, q, out):
     """Write the six feet (6, 3) in base_link for the joint vector q (24 or more)."""
     for i in range(6):

@@ -108,9 +108,9 @@ class DriverTest(unittest.TestCase):
         w = self.witness
         w.arrive(OTHER)
         wait_until(
-            lambda: np.abs(self.goals() - MAP.to_steps(OTHER)).max() <= 1,
+            lambda: np.abs(self.goals() - MAP.goals(MAP.reduce(OTHER))).max() <= 1,
             60,
-            lambda: f"goals {self.goals()} of {MAP.to_steps(OTHER)}",
+            lambda: f"goals {self.goals()} of {MAP.goals(MAP.reduce(OTHER))}",
         )
         wait_until(
             lambda: w.status.reached and not w.status.holding and w.status.text == "",

@@ -360,7 +360,7 @@ class CommandModel:
         text = tr("Emergency stop is latched. Rearm with {keys}.", keys=self._keys("safety.rearm"))
         return [*self.halt(t), Notice("error", text)]
 
-    def observe_operator(self, name: str, is_us: bool, t: float) -> List[Effect]:
+    def observe_operator(self, name: str, is_us: bool) -> List[Effect]:
         """Take over who is in control; when control goes, everything held is dropped."""
         before = (self.control.armed, self.control.operator)
         self.control.observe(name, is_us)

@@ -15,11 +15,6 @@ class PublishTwist:
     y: float
     yaw: float
 
-    @property
-    def is_zero(self) -> bool:
-        """True for the command to stop."""
-        return self.x == 0.0 and self.y == 0.0 and self.yaw == 0.0
-
 
 ZERO_TWIST = PublishTwist(0.0, 0.0, 0.0)
 

@@ -17,7 +17,7 @@ def observe(model: CommandModel, event: LinkEvent, t: float) -> List[Effect]:
     if isinstance(event, StoppedSeen):
         return model.observe_stopped(event.stopped, t)
     if isinstance(event, OperatorSeen):
-        return model.observe_operator(event.name, event.is_us, t)
+        return model.observe_operator(event.name, event.is_us)
     if isinstance(event, ModeInfo):
         model.observe_mode(event.name)
     elif isinstance(event, Limits):

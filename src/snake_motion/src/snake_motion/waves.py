@@ -60,14 +60,6 @@ def serpenoid_curve(alpha: float, k: float, modules: int) -> Tuple[float, float]
     return 2.0 * alpha * math.sin(0.5 * step), step
 
 
-def shape_of(wave: Wave, modules: int) -> Tuple[float, float, float]:
-    """Return winding angle (rad), undulations and arc of the offset (rad) of a wave: `serpenoid_curve` turned round."""
-    k = abs(wave.step) * modules / (4.0 * math.pi)
-    slope = math.sin(0.5 * abs(wave.step))
-    alpha = wave.amplitude / (2.0 * slope) if k else 0.5 * wave.amplitude * modules
-    return alpha, k, 0.5 * wave.offset * modules
-
-
 @dataclass(frozen=True)
 class WaveRow(Settings, error=SnakeMotionError):
     """A wave in a table of gaits, in one of three spellings; angles in degrees.

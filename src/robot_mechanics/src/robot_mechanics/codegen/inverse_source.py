@@ -106,7 +106,7 @@ def inverse_source(
     source = Source(f"def {name}(target, q):", "See CompiledChain.")
     source.add("stay_scalar()")
     _check(source, n, pose)
-    _read(source, n, pose, scale)
+    _read(source, pose, scale)
     source.add(*write_free(rows, FLOOR * size * size))
     every = range(n)
     for i in every:
@@ -244,7 +244,7 @@ def _three_rows(
 
 
 def _six_rows(
-    w: Writer, J: List[Vector], sums: List[Combination], parts: SecondOrder, plan: Changes, p: ChainParameters,
+    w: Writer, J: List[Vector], _sums: List[Combination], parts: SecondOrder, plan: Changes, p: ChainParameters,
     limited: bool,
 ) -> Tuple[List[str], List[str]]:  # fmt: skip
     """Return statements behind J and A, and those of the step, for six rows."""
@@ -271,7 +271,7 @@ def _check(source: Source, n: int, pose: bool) -> None:
     source.add(f'raise ShapeError("expected target {(4, 4) if pose else (3,)} and q ({n},)")').leave()
 
 
-def _read(source: Source, n: int, pose: bool, scale: float) -> None:
+def _read(source: Source, pose: bool, scale: float) -> None:
     """Read the target into scalars; NaN makes a row free."""
     for k in range(3):
         at = f"target[{k}, 3]" if pose else f"target[{k}]"

@@ -79,7 +79,7 @@ class KinematicTree:
         self.root = next(link for link in self.links if link not in above)
         parents = {joint.parent for joint in by_name.values()}
         self.tips: Tuple[str, ...] = tuple(link for link in self.links if link not in parents)
-        order = _parents_first(name, self.root, list(by_name.values()), len(self.links))
+        order = _parents_first(name, self.root, list(by_name.values()))
         self._at: Dict[str, int] = {joint.child: i for i, joint in enumerate(order)}
         parent = [self._at.get(joint.parent, -1) for joint in order]
         self._structure = JointStructure(order, parent, f"robot '{name}'")
@@ -366,7 +366,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
 
 
-def _parents_first(name: str, root: str, joints: Sequence[Joint], links: int) -> List[Joint]:
+def _parents_first(name: str, root: str, joints: Sequence[Joint]) -> List[Joint]:
     """Return the joints in the order given, but each after the one that carries its parent link."""
     below: Dict[str, List[int]] = {}
     for i, joint in enumerate(joints):

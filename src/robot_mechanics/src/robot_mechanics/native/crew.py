@@ -66,7 +66,7 @@ def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
 
 @intrinsic
-def _load(typing_context: Any, words: Any, index: Any) -> Any:  # noqa: ARG001 - numba's signature
+def _load(typing_context: Any, words: Any, index: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load_atomic(_place(context, builder, signature, arguments), "seq_cst", 8)
 
@@ -74,7 +74,7 @@ def _load(typing_context: Any, words: Any, index: Any) -> Any:  # noqa: ARG001 -
 
 
 @intrinsic
-def _swap(typing_context: Any, words: Any, index: Any, value: Any) -> Any:  # noqa: ARG001 - as above
+def _swap(typing_context: Any, words: Any, index: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.atomic_rmw("xchg", _place(context, builder, signature, arguments), arguments[2], "seq_cst")
 
@@ -82,7 +82,7 @@ def _swap(typing_context: Any, words: Any, index: Any, value: Any) -> Any:  # no
 
 
 @intrinsic
-def _add(typing_context: Any, words: Any, index: Any, value: Any) -> Any:  # noqa: ARG001 - as above
+def _add(typing_context: Any, words: Any, index: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.atomic_rmw("add", _place(context, builder, signature, arguments), arguments[2], "seq_cst")
 
@@ -90,7 +90,7 @@ def _add(typing_context: Any, words: Any, index: Any, value: Any) -> Any:  # noq
 
 
 @intrinsic
-def _pause(typing_context: Any) -> Any:  # noqa: ARG001 - as above
+def _pause(typing_context: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if _PAUSE is not None:
             builder.call(builder.module.declare_intrinsic(_PAUSE, (), ir.FunctionType(ir.VoidType(), ())), ())
@@ -100,7 +100,7 @@ def _pause(typing_context: Any) -> Any:  # noqa: ARG001 - as above
 
 
 @intrinsic
-def _clock_ns(typing_context: Any) -> Any:  # noqa: ARG001 - as above
+def _clock_ns(typing_context: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pair = ir.ArrayType(_I64, 2)  # struct timespec of a 64-bit system
         function = ir.FunctionType(_I32, (_I32, pair.as_pointer()))
@@ -115,7 +115,7 @@ def _clock_ns(typing_context: Any) -> Any:  # noqa: ARG001 - as above
 
 
 @intrinsic
-def _sleep_us(typing_context: Any, span: Any) -> Any:  # noqa: ARG001 - as above
+def _sleep_us(typing_context: Any, span: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_I32, (_I32,)), "usleep")
         builder.call(function, (builder.trunc(arguments[0], _I32),))
@@ -125,7 +125,7 @@ def _sleep_us(typing_context: Any, span: Any) -> Any:  # noqa: ARG001 - as above
 
 
 @intrinsic
-def _call(typing_context: Any, function: Any, block: Any, first: Any, last: Any, worker: Any) -> Any:  # noqa: ARG001
+def _call(typing_context: Any, function: Any, block: Any, first: Any, last: Any, worker: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(ir.VoidType(), (_I64,) * 4)
         builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
@@ -135,7 +135,7 @@ def _call(typing_context: Any, function: Any, block: Any, first: Any, last: Any,
 
 
 @intrinsic
-def _address(typing_context: Any, array: Any) -> Any:  # noqa: ARG001 - as above
+def _address(typing_context: Any, array: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         return builder.ptrtoint(data, _I64)
@@ -145,7 +145,7 @@ def _address(typing_context: Any, array: Any) -> Any:  # noqa: ARG001 - as above
 
 def _pointer_maker(kind: Any) -> Any:
     @intrinsic
-    def maker(typing_context: Any, address: Any) -> Any:  # noqa: ARG001 - as above
+    def maker(typing_context: Any, address: Any) -> Any:
         made = types.CPointer(kind)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -281,7 +281,7 @@ def _package_folder(path: Path) -> Path:
 
 
 @intrinsic
-def _stack_floats(typing_context: Any, count: Any) -> Any:  # noqa: ARG001 - numba's signature
+def _stack_floats(typing_context: Any, count: Any) -> Any:
     if not isinstance(count, types.IntegerLiteral):
         return None
     made = types.Array(types.float64, 1, "C")
@@ -297,7 +297,7 @@ def _stack_floats(typing_context: Any, count: Any) -> Any:  # noqa: ARG001 - num
 
 
 @intrinsic
-def _stack_pointer(typing_context: Any, count: Any) -> Any:  # noqa: ARG001 - numba's signature
+def _stack_pointer(typing_context: Any, count: Any) -> Any:
     if not isinstance(count, types.IntegerLiteral):
         return None
     signature = types.CPointer(types.float64)(count)

@@ -37,7 +37,7 @@ _A0, _A1, _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9 = (
 
 
 @intrinsic
-def _get(typing_context: Any, w: Any, row: Any, lane: Any) -> Any:  # noqa: ARG001 - numba's signature
+def _get(typing_context: Any, w: Any, row: Any, lane: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         return builder.load(
@@ -48,7 +48,7 @@ def _get(typing_context: Any, w: Any, row: Any, lane: Any) -> Any:  # noqa: ARG0
 
 
 @intrinsic
-def _put(typing_context: Any, w: Any, row: Any, lane: Any, value: Any) -> Any:  # noqa: ARG001 - numba's signature
+def _put(typing_context: Any, w: Any, row: Any, lane: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         at = builder.gep(builder.gep(data, [arguments[1]], inbounds=True), [arguments[2]], inbounds=True)
@@ -59,7 +59,7 @@ def _put(typing_context: Any, w: Any, row: Any, lane: Any, value: Any) -> Any:  
 
 
 @intrinsic
-def _put_flag(typing_context: Any, flags: Any, first: Any, lane: Any, value: Any) -> Any:  # noqa: ARG001 - as above
+def _put_flag(typing_context: Any, flags: Any, first: Any, lane: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         at = builder.gep(builder.gep(data, [arguments[1]], inbounds=True), [arguments[2]], inbounds=True)
@@ -71,7 +71,7 @@ def _put_flag(typing_context: Any, flags: Any, first: Any, lane: Any, value: Any
 
 
 @intrinsic
-def _copysign(typing_context: Any, size: Any, sign: Any) -> Any:  # noqa: ARG001 - numba's signature
+def _copysign(typing_context: Any, size: Any, sign: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.DoubleType()
         function = builder.module.declare_intrinsic("llvm.copysign", [kind], ir.FunctionType(kind, [kind, kind]))

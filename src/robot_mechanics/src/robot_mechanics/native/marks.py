@@ -19,7 +19,7 @@ _ONE = ir.Constant(ir.IntType(WIDTH), 1)
 
 
 @intrinsic
-def _events(typing_context: Any, w: Any, row: Any) -> Any:  # noqa: ARG001 - numba's signature
+def _events(typing_context: Any, w: Any, row: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         kind = ir.VectorType(ir.DoubleType(), WIDTH)
@@ -31,7 +31,7 @@ def _events(typing_context: Any, w: Any, row: Any) -> Any:  # noqa: ARG001 - num
 
 
 @intrinsic
-def _lowest(typing_context: Any, marks: Any) -> Any:  # noqa: ARG001 - numba's signature
+def _lowest(typing_context: Any, marks: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
@@ -39,7 +39,7 @@ def _lowest(typing_context: Any, marks: Any) -> Any:  # noqa: ARG001 - numba's s
 
 
 @intrinsic
-def _others(typing_context: Any, marks: Any) -> Any:  # noqa: ARG001 - numba's signature
+def _others(typing_context: Any, marks: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.and_(arguments[0], builder.sub(arguments[0], _ONE))
 

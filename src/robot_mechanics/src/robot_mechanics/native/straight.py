@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 
 
 @intrinsic
-def _stay_scalar(typing_context: Any) -> Any:  # noqa: ARG001 - numba's signature
+def _stay_scalar(typing_context: Any) -> Any:
     def generate(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         # LLVM's vectorisers leave functions alone that have this attribute; it forbids floating-point registers where
         # the source has none, no more. It also holds where the kernel is linked into a caller and optimised again.

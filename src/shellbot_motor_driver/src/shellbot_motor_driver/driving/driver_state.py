@@ -45,7 +45,6 @@ class ServoReading(NamedTuple):
     implausible: int
     goal: int  #: Goal position commanded last, steps; -1 before the first
     torque_enabled: float = float("nan")  #: Its register torque_enable as last read back, 0 or 1; NaN before the first
-    settings_stamp: float = float("-inf")  #: Port's time at which that was read, s
 
 
 class TorqueOff(NamedTuple):

@@ -12,7 +12,7 @@ from ax_bus.errors import GarbledReplyError, NoReplyError
 from ax_bus.protocol import MAX_ID
 from ax_bus.registers import MODELS
 from ax_bus.statistics import percentile
-from ax_bus.wiring import WiringReport, check_wiring
+from ax_bus.wiring import check_wiring
 from shellbot_motor_driver.driving.servo_link import ServoLink
 from shellbot_motor_driver.driving.servo_track import ServoTrack
 from shellbot_motor_driver.driving.start_report import ServoIdentity, StartReport
@@ -112,7 +112,6 @@ def identify(link: ServoLink, track: ServoTrack, retries: int) -> ServoIdentity:
         angle_limits=(v[5], v[6]),
         temperature_limit=v[8],
         status_return_level=v[12],
-        torque_was_on=False,
         steps=-1,
     )
 
@@ -147,7 +146,7 @@ def _identify(link: ServoLink, track: ServoTrack, found: _Findings) -> None:
     tries = link.config.start.ping_tries
     try:
         identity = identify(link, track, tries - 1)
-        settings = link.check(track, tries - 1)
+        link.check(track, tries - 1)
     except GarbledReplyError:
         found.garbled.append(track)
         return
@@ -157,7 +156,7 @@ def _identify(link: ServoLink, track: ServoTrack, found: _Findings) -> None:
     except NoReplyError:
         _judge_silence(link, track, found)
         return
-    found.identities.append(replace(identity, torque_was_on=bool(settings.torque_enable), steps=track.steps))
+    found.identities.append(replace(identity, steps=track.steps))
     track.temperature_limit = identity.temperature_limit
     problem = wrong_model(track, identity.model_number)
     if problem:
@@ -296,7 +295,7 @@ def _judge_wiring(link: ServoLink, found: _Findings) -> None:
         if not report.is_trusted:
             found.notices.append("replies are lost on this wiring; retries cover it, but check cables and power")
         return
-    twins = [] if is_wired_otherwise else _torn(link, report)
+    twins = [] if is_wired_otherwise else _torn(link)
     if twins:
         names = ", ".join(track.name for track in twins)
         found.problems.append(
@@ -307,7 +306,7 @@ def _judge_wiring(link: ServoLink, found: _Findings) -> None:
         found.is_write_only = True
 
 
-def _torn(link: ServoLink, report: WiringReport) -> List[ServoTrack]:
+def _torn(link: ServoLink) -> List[ServoTrack]:
     """Return the few servos whose replies are in pieces, if they are few."""
     torn = []
     for track in link.tracks:

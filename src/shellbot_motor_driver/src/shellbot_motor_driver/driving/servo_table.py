@@ -129,7 +129,6 @@ def _readings(
                 implausible=int(rows[Row.IMPLAUSIBLE][i]),
                 goal=int(rows[Row.GOAL][i]),
                 torque_enabled=rows[Row.TORQUE_ENABLED][i],
-                settings_stamp=rows[Row.SETTINGS_STAMP][i],
             )
         )
     return tuple(readings)

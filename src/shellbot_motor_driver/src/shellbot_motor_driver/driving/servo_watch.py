@@ -177,7 +177,7 @@ class ServoWatch:
             track.state.next_try = now + self._config.servo.lost_interval
             return
         if event is Event.RESTARTED:
-            self._restarted(track, now)
+            self._restarted(track)
         changed = track.on(event)
         if track.condition is Condition.SUSPECT or track.condition is Condition.LOST:
             track.state.next_try = now if changed or before is not Condition.LOST else now + 0.03
@@ -209,7 +209,7 @@ class ServoWatch:
             self._rungs.say("rejoin", Level.ERROR, f"{problem}; it stays out")
         return not problem
 
-    def _restarted(self, track: ServoTrack, now: float) -> None:
+    def _restarted(self, track: ServoTrack) -> None:
         is_on = track.settings is not None and track.settings.torque_enable
         why = "restarted (its power failed for a moment: check its supply)" if is_on or not self._locked(track) else (
             "has its torque off"

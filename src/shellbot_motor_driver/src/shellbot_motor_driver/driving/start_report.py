@@ -20,7 +20,6 @@ class ServoIdentity:
     angle_limits: Tuple[int, int]  #: Registers 6 and 8, steps
     temperature_limit: int  #: Register 11, degrees Celsius
     status_return_level: int  #: Register 16
-    torque_was_on: bool  #: Whether it held its goal already: then it goes on holding it
     steps: int  #: Where it stood
 
 

@@ -171,10 +171,6 @@ class ServoMap:
         """Return one value per joint from one per servo: coupled joints get their one servo's."""
         return np.asarray(servos)[self._servo_of_joint]
 
-    def to_steps(self, joints: Array) -> Steps:
-        """Return goal positions, (n servos,) steps within the limits, for joints in rad; raises as `reduce`."""
-        return self.goals(self.reduce(joints))
-
     def goals(self, angles: Array) -> Steps:
         """Return goal positions, (n servos,) steps, from the joint angles of `reduce`, finite; limits are applied."""
         return self.steps(np.minimum(np.maximum(angles, self.lower), self.upper))

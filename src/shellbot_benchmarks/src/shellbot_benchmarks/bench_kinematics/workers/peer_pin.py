@@ -27,7 +27,7 @@ def model_of(chains: Sequence[Tuple[problem.Row, List[problem.Row]]]) -> Tuple[A
     return model, tips
 
 
-def cases(options: Dict[str, Any]) -> Dict[str, Case]:
+def cases(_options: Dict[str, Any]) -> Dict[str, Case]:
     """Return everything that is timed of Pinocchio and EAIK."""
     made: Dict[str, Case] = {}
     aligned = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED

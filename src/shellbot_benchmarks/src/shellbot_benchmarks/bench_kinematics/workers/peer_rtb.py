@@ -24,7 +24,7 @@ def chain(base: problem.Row, rows: Sequence[problem.Row]) -> Any:
     return ets
 
 
-def cases(options: Dict[str, Any]) -> Dict[str, Case]:
+def cases(_options: Dict[str, Any]) -> Dict[str, Case]:
     """Return everything that is timed of the toolbox."""
     made: Dict[str, Case] = {}
     arms = (

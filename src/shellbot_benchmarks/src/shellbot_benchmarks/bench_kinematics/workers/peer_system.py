@@ -17,7 +17,7 @@ _alive: List[Any] = []
 VERSIONS: Dict[str, str] = {"numpy": np.__version__}
 
 
-def cases(options: Dict[str, Any]) -> Dict[str, Case]:
+def cases(_options: Dict[str, Any]) -> Dict[str, Case]:
     """Return what is timed of the libraries that are there; names begin with kdl_ and mujoco_."""
     made: Dict[str, Case] = {}
     with contextlib.suppress(ImportError):
