@@ -12,7 +12,7 @@ import pytest
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config
 from shellbot_action_manager.gait.gait_table import load_gaits
-from shellbot_action_manager.gait.planar_motion import body_point_after, exp_twist, ground_points_after, wrap_angle
+from shellbot_action_manager.gait.planar_motion import body_point_after, exp_twist, ground_points_after
 from shellbot_action_manager.gait.twist_command import ease_change
 from shellbot_action_manager.gait.walk_engine import WalkEngine
 from shellbot_action_manager.gait.walk_to import LineWalk
@@ -64,11 +64,6 @@ def test_ground_points_after_is_the_inverse_of_body_point_after(twist):
     points = np.random.default_rng(1).normal(size=(6, 2))
     there = np.array([body_point_after(point, np.asarray(twist), 0.37) for point in points])
     assert ground_points_after(there, np.asarray(twist), 0.37) == pytest.approx(points, abs=1e-12)
-
-
-def test_wrap_angle():
-    assert wrap_angle(3.5 * math.pi) == pytest.approx(-0.5 * math.pi)
-    assert wrap_angle(-math.pi) == pytest.approx(math.pi)
 
 
 @pytest.mark.parametrize("name", ["tripod", "ripple", "wave", "tetrapod", "sprint"])

@@ -10,8 +10,9 @@ import pytest
 
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError, DefinitionError, MissionFailed
-from shellbot_chain.planar import YawUnwrapper, displacement_in_start_axes, yaw_from_quaternion
+from shellbot_chain.planar import YawUnwrapper, displacement_in_start_axes
 from shellbot_chain.trace import Trace
+from shellbot_common.rotations import yaw_from_quaternion
 
 
 def short_walk(chain: Chain) -> Trace:

@@ -8,7 +8,7 @@ import pytest
 
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import DefinitionError
-from shellbot_chain.planar import tilt_from_quaternion
+from shellbot_common.rotations import tilt_from_quaternion
 from shellbot_description import named_pose_array
 
 CLOSED = named_pose_array("closed", "simulation")

@@ -11,7 +11,7 @@ import pytest
 
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_chain.chain import Chain
-from shellbot_chain.planar import tilt_from_quaternion
+from shellbot_common.rotations import tilt_from_quaternion
 from shellbot_simulator.core.state import ImuSample
 
 STANDING = 0.1623  # m, height of base_link on six feet

@@ -9,7 +9,7 @@ import pytest
 from ax_emulator import Fault
 from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_chain.onboard_chain import OnboardChain
-from shellbot_chain.planar import tilt_from_quaternion
+from shellbot_common.rotations import tilt_from_quaternion
 from shellbot_motor_driver.driving.driver_state import Phase
 
 

@@ -16,7 +16,10 @@ from shellbot_common.rotations import (
     quaternion_from_rpy,
     rotation_from_rpy,
     rpy_from_quaternion,
+    tilt_from_quaternion,
     up_from_quaternion,
+    wrap_angle,
+    yaw_from_quaternion,
 )
 
 
@@ -65,3 +68,16 @@ def test_rotations_agree_with_scipy_and_each_other():
 @pytest.mark.parametrize("quaternion", [(0, 0, 0, 0), (math.nan, 0, 0, 1), (math.inf, 0, 0, 1)])
 def test_a_quaternion_that_is_none_gives_nan(quaternion):
     assert all(math.isnan(value) for value in rpy_from_quaternion(*quaternion))
+
+
+def test_an_angle_is_wrapped_into_one_range_for_all():
+    for angle, wrapped in ((math.pi, math.pi), (-math.pi, math.pi), (3 * math.pi, math.pi), (2 * math.pi, 0.0),
+                           (3.5 * math.pi, -0.5 * math.pi), (0.1, 0.1), (-3.1, -3.1)):  # fmt: skip
+        assert wrap_angle(angle) == wrapped, angle
+
+
+def test_yaw_and_tilt_of_one_and_of_many_quaternions():
+    q = np.array([quaternion_from_rpy(0.0, tilt, yaw) for tilt, yaw in ((0.0, -3.0), (0.4, 2.5))])
+    assert yaw_from_quaternion(q) == pytest.approx([-3.0, 2.5])
+    assert tilt_from_quaternion(q) == pytest.approx([0.0, 0.4], abs=1e-9)
+    assert float(yaw_from_quaternion(q[1])) == pytest.approx(2.5)

@@ -22,7 +22,7 @@ def outwards(side: int) -> float:
 
 @kernel
 def wrapped(angle: float) -> float:
-    """Return an angle within -pi..pi."""
+    """Return an angle (rad) in -pi..pi, both included: for kernels, which cannot call `rotations.wrap_angle`."""
     return math.atan2(math.sin(angle), math.cos(angle))
 
 

@@ -8,35 +8,9 @@ from typing import Union
 
 import numpy as np
 
+from shellbot_common.rotations import wrap_angle
+
 from .errors import ChainError
-
-
-def yaw_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
-    """Heading of the body's x axis about the world's z axis.
-
-    Parameters
-    ----------
-    quaternion : (..., 4) array
-        Orientation of the body in the world, component order x, y, z, w, unit length.
-
-    Returns
-    -------
-    (...) array
-        Yaw in -pi..pi, rad.
-    """
-    x, y, z, w = np.moveaxis(np.asarray(quaternion, dtype=float), -1, 0)
-    return np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-
-
-def tilt_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
-    """Angle between the body's z axis and the world's z axis, rad, (...)."""
-    x, y = np.moveaxis(np.asarray(quaternion, dtype=float)[..., :2], -1, 0)
-    return np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0))
-
-
-def wrap_angle(angle: float) -> float:
-    """Bring an angle into -pi..pi, rad."""
-    return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
 
 
 def interpolated(t: Union[float, np.ndarray], times: np.ndarray, values: np.ndarray) -> np.ndarray:

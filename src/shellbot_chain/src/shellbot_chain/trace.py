@@ -9,8 +9,10 @@ from typing import Any, BinaryIO, Dict, List, Tuple, Union
 
 import numpy as np
 
+from shellbot_common.rotations import yaw_from_quaternion
+
 from .errors import ChainError
-from .planar import PlanarPath, yaw_from_quaternion
+from .planar import PlanarPath
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
 
 from robot_mechanics.motion.rotations import quaternion_from_rpy
-from shellbot_chain.planar import yaw_from_quaternion
+from shellbot_common.rotations import yaw_from_quaternion
 from shellbot_msgs.msg import Walkspace
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Roll, pitch, yaw, quaternions and matrices, for every tick: no objects, no checks.
+"""Angles, roll, pitch, yaw, quaternions and matrices, for every tick: no objects, no checks.
 
 Loaded by those who need it and not with the package, because it needs numpy.
 """
@@ -10,6 +10,35 @@ import math
 from typing import List, Tuple
 
 import numpy as np
+
+
+def wrap_angle(angle: float) -> float:
+    """Return an angle (rad) in (-pi, pi], without rounding where it is there already."""
+    wrapped = math.remainder(angle, 2.0 * math.pi)
+    return math.pi if wrapped <= -math.pi else wrapped
+
+
+def yaw_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
+    """Heading of the body's x axis about the world's z axis.
+
+    Parameters
+    ----------
+    quaternion : (..., 4) array
+        Orientation of the body in the world, component order x, y, z, w, unit length.
+
+    Returns
+    -------
+    (...) array
+        Yaw in -pi..pi, rad.
+    """
+    x, y, z, w = np.moveaxis(np.asarray(quaternion, dtype=float), -1, 0)
+    return np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
+def tilt_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
+    """Angle between the body's z axis and the world's z axis, rad, (...); quaternion as of `yaw_from_quaternion`."""
+    x, y = np.moveaxis(np.asarray(quaternion, dtype=float)[..., :2], -1, 0)
+    return np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0))
 
 
 def quaternion_from_rpy(roll: float, pitch: float, yaw: float) -> Tuple[float, float, float, float]:

@@ -18,7 +18,7 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
 from shellbot_chain.errors import ChainError, MissionFailed
-from shellbot_chain.planar import PlanarPath, tilt_from_quaternion, yaw_from_quaternion
+from shellbot_chain.planar import PlanarPath
 from shellbot_client.mission import ZERO_TWIST, Mission, MissionState, Observation
 from shellbot_client.pose_conversions import (
     greatest_acceleration,
@@ -29,6 +29,7 @@ from shellbot_client.pose_conversions import (
 )
 from shellbot_common.init_node import init_node
 from shellbot_common.publisher_node import Publisher
+from shellbot_common.rotations import tilt_from_quaternion, yaw_from_quaternion
 from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import RequestMode
 

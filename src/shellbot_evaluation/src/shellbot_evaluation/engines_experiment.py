@@ -13,9 +13,9 @@ import numpy as np
 from scipy.special import ellipk
 
 from shellbot_chain.chain import Chain
-from shellbot_chain.planar import yaw_from_quaternion
 from shellbot_chain.trace import Trace
 from shellbot_common import TICK, RobotProfile
+from shellbot_common.rotations import wrap_angle, yaw_from_quaternion
 from shellbot_description import expand, named_pose_array, robot_profile
 from shellbot_simulator.core.config import ENGINES, SimulatorConfig
 from shellbot_simulator.core.simulator import Simulator
@@ -238,7 +238,7 @@ def walk(
     moved = chain.state.p_world_base - start
     before = yaw_from_quaternion(chain.state.quat_world_base)
     chain.walk((0.0, 0.0, 0.5), math.radians(turn_deg) / 0.5)
-    turned = (yaw_from_quaternion(chain.state.quat_world_base) - before + math.pi) % (2.0 * math.pi) - math.pi
+    turned = wrap_angle(float(yaw_from_quaternion(chain.state.quat_world_base) - before))
     ahead, aside = np.array([[math.cos(yaw), math.sin(yaw)], [-math.sin(yaw), math.cos(yaw)]]) @ moved[:2]
     used = chain.time / (time.process_time() - began)
     return Walked(chain.trace(), float(ahead), float(aside), math.degrees(turned), used)

@@ -12,8 +12,8 @@ import numpy as np
 from shellbot_action_manager.body.body_pose import feet_in_base
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError, MissionFailed
-from shellbot_chain.planar import wrap_angle, yaw_from_quaternion
 from shellbot_common import TICK, package_file
+from shellbot_common.rotations import wrap_angle, yaw_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 
 from .metrics import cost_of_transport, mechanical_power, total_torque

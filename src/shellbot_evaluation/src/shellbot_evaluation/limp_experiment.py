@@ -11,7 +11,7 @@ import numpy as np
 
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError
-from shellbot_chain.planar import tilt_from_quaternion, wrap_angle, yaw_from_quaternion
+from shellbot_common.rotations import tilt_from_quaternion, wrap_angle, yaw_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 
 from .metrics import cost_of_work, tick_work

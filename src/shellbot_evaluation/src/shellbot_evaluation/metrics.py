@@ -10,11 +10,12 @@ from typing import Dict, Sequence
 import numpy as np
 
 from shellbot_chain.errors import DefinitionError
-from shellbot_chain.planar import PlanarPath, tilt_from_quaternion
+from shellbot_chain.planar import PlanarPath
 from shellbot_chain.trace import Trace
 from shellbot_client.mission import PhaseRecord
 from shellbot_client.phases import Turn, Walk
 from shellbot_common import TICK
+from shellbot_common.rotations import tilt_from_quaternion
 from shellbot_simulator.core.state import SimState
 
 GRAVITY = 9.81  # m/s^2

@@ -15,8 +15,9 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
 from shellbot_chain.errors import ChainError
-from shellbot_chain.planar import PlanarPath, yaw_from_quaternion
+from shellbot_chain.planar import PlanarPath
 from shellbot_client import Shellbot
+from shellbot_common.rotations import yaw_from_quaternion
 
 from .console import seed_of
 from .errors import EvaluationError

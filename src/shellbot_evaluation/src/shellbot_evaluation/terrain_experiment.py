@@ -13,11 +13,11 @@ import numpy as np
 
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError, DefinitionError
-from shellbot_chain.planar import tilt_from_quaternion, yaw_from_quaternion
 from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
 from shellbot_client.mission import Mission
 from shellbot_client.phases import walk
+from shellbot_common.rotations import tilt_from_quaternion, yaw_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 from shellbot_simulator.core.terrain import Terrain
 

@@ -13,7 +13,6 @@ from shellbot_action_manager.config import ActionManagerConfig, OdometryConfig
 from shellbot_action_manager.errors import UnknownModelError
 from shellbot_action_manager.estimation.attitude import ImuReading
 from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Attitude, Displacement
-from shellbot_action_manager.gait.planar_motion import wrap_angle
 from shellbot_action_manager.interface import ContactEstimate
 from shellbot_common import Stamp, classify_stamp
 from shellbot_common.ground_plane import fit_plane, tilt_over
@@ -23,6 +22,7 @@ from shellbot_common.rotations import (
     rotation_from_quaternion,
     rpy_from_quaternion,
     turned_about_z,
+    wrap_angle,
 )
 
 _LEVEL = np.array([0.0, 0.0, 0.0, 1.0])

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Optional
 
 from shellbot_action_manager.errors import ConfigError
-from shellbot_action_manager.gait.planar_motion import wrap_angle
 from shellbot_common import Settings, number
+from shellbot_common.rotations import wrap_angle
 
 
 @dataclass(frozen=True)

@@ -54,9 +54,3 @@ def ground_points_after(points: np.ndarray, twist: np.ndarray, duration: float) 
     after = np.empty(points.shape)
     after[:, 0], after[:, 1] = c * px + s * py, c * py - s * px
     return after
-
-
-def wrap_angle(angle: float) -> float:
-    """Return an angle (rad) in (-pi, pi]."""
-    wrapped = math.remainder(angle, 2.0 * math.pi)
-    return math.pi if wrapped <= -math.pi else wrapped

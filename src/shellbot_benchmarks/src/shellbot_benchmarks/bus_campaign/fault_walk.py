@@ -13,8 +13,8 @@ import psutil
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_chain.onboard_chain import BusOptions, OnboardChain
-from shellbot_chain.planar import tilt_from_quaternion
 from shellbot_common import TICK, Level, Settings, number
+from shellbot_common.rotations import tilt_from_quaternion
 from shellbot_motor_driver.driving.driver_state import Condition
 
 from .operator import Operator

@@ -9,9 +9,10 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 import numpy as np
 import rosbag
 
-from shellbot_chain.planar import PlanarPath, yaw_from_quaternion
+from shellbot_chain.planar import PlanarPath
 from shellbot_common import GAP, ProfileError, RobotProfile, SettingsError, labelled_stamp
 from shellbot_common.robot_profile import PARAMETER
+from shellbot_common.rotations import yaw_from_quaternion
 from shellbot_evaluation.bags.data import (
     CHAIN,
     COMMAND,
