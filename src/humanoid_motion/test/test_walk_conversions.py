@@ -11,30 +11,13 @@ import pytest
 from humanoid_motion.base_state import BaseState
 from humanoid_motion.parameters import WalkError
 from humanoid_motion.robot_core import Status
-from shellbot_common.rotations import quaternion_from_rpy, rotation_from_quaternion
+from shellbot_common.rotations import rotation_from_quaternion
 
 convert = pytest.importorskip("humanoid_motion.walk_conversions")
-from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion  # noqa: E402 - only where ROS is
+from geometry_msgs.msg import Quaternion  # noqa: E402 - only where ROS is
 from sensor_msgs.msg import Imu, JointState  # noqa: E402
 
 from shellbot_msgs.msg import Mode  # noqa: E402
-
-
-def goal(frame, quaternion):
-    message = PoseStamped(pose=Pose(Point(1.0, 2.0, 0.3), Quaternion(*quaternion)))
-    message.header.frame_id = frame
-    return message
-
-
-@pytest.mark.parametrize("frame", ["odom", "/odom", ""])
-def test_a_goal_is_in_odom(frame):
-    assert convert.goal_of(goal(frame, quaternion_from_rpy(0.0, 0.0, 0.5))) == pytest.approx((1.0, 2.0, 0.5))
-
-
-@pytest.mark.parametrize("frame, w, words", [("map", 1.0, "frame 'map'; give it in odom"), ("odom", 0.0, "length 1")])
-def test_a_goal_elsewhere_or_without_a_heading_is_refused(frame, w, words):
-    with pytest.raises(WalkError, match=words):
-        convert.goal_of(goal(frame, (0.0, 0.0, 0.0, w)))
 
 
 def test_an_imu_without_orientation_is_refused_with_the_setting():

@@ -10,7 +10,6 @@ import rospy
 from geometry_msgs.msg import (
     Point,
     Pose,
-    PoseStamped,
     Quaternion,
     Transform,
     TransformStamped,
@@ -27,7 +26,7 @@ from humanoid_motion.foot_wrenches import FootWrenches, wrench_of_cells
 from humanoid_motion.interface import Feedback
 from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.robot_core import Status
-from shellbot_common.rotations import is_attitude, quaternion_from_rpy, rpy_from_quaternion
+from shellbot_common.rotations import quaternion_from_rpy
 from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import MoveJointsRequest
 
@@ -95,24 +94,6 @@ def feedback_from_messages(
         ),
         specific_force=np.array(_vector(imu.linear_acceleration)) if has_accelerometer else None,
     )
-
-
-def targets_message(command: np.ndarray, names: Sequence[str], stamp: rospy.Time) -> JointState:
-    """Return joint angles (n,), rad, as joint_targets."""
-    message = JointState(name=list(names), position=command.tolist())
-    message.header.stamp = stamp
-    return message
-
-
-def goal_of(message: PoseStamped) -> Tuple[float, float, float]:
-    """Return x, y (m) and yaw (rad) of a goal in odom; raises WalkError for another frame or no orientation."""
-    frame, place, q = message.header.frame_id.lstrip("/"), message.pose.position, message.pose.orientation
-    if frame not in ("", _ODOM):
-        raise WalkError(f"walk_to is in the frame {frame!r}; give it in {_ODOM}")
-    quaternion = np.array([q.x, q.y, q.z, q.w])
-    if not is_attitude(quaternion):
-        raise WalkError(f"walk_to has the orientation {quaternion.tolist()}; give a quaternion of length 1")
-    return place.x, place.y, rpy_from_quaternion(*quaternion)[2]
 
 
 def odometry_message(state: BaseState, stamp: rospy.Time, base: str) -> Odometry:

@@ -28,6 +28,7 @@ from humanoid_motion.tick_inputs import TickInputs
 from shellbot_common import Level, Notice, RobotProfile, SettingsError, Stamp, classify_stamp
 from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
+from shellbot_common.motion_conversions import pose_in_odom, targets_message
 from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
@@ -124,7 +125,7 @@ class WalkNode:
         if not self._operator.accepts(message):
             return
         try:
-            goal = convert.goal_of(message)
+            goal = pose_in_odom(message, "walk_to", WalkError)
             with self._lock:
                 self._core.walk_to(*goal)
                 self._twist_until = math.inf
@@ -194,7 +195,7 @@ class WalkNode:
                 self._show(self._core.status(), stamp)
                 return
             state, status = self._base.step(self._time, self._core, feedback), self._core.status()
-        self._targets.publish(convert.targets_message(command, self._names, stamp))
+        self._targets.publish(targets_message(self._names, command, stamp))
         self._odometry.publish(convert.odometry_message(state, stamp, self._link))
         self._transforms.sendTransform(convert.transforms(state, stamp, self._link))
         self._show(status, stamp)

@@ -4,22 +4,21 @@
 from __future__ import annotations
 
 import math
-from typing import List, Optional, Sequence, Tuple
+from typing import List, Optional
 
 import numpy as np
 import rospy
-from geometry_msgs.msg import PoseStamped, TransformStamped, Twist
+from geometry_msgs.msg import TransformStamped, Twist
 from nav_msgs.msg import Odometry
 from scipy.spatial.transform import Rotation
-from sensor_msgs.msg import Imu, JointState
+from sensor_msgs.msg import Imu
 
+from shellbot_common.motion_conversions import ODOM
 from shellbot_common.rotations import is_attitude
 from shellbot_msgs.msg import Mode, Walkspace
 from snake_motion.engine import EngineOutput
-from snake_motion.errors import SnakeMotionError
 from snake_motion.odometry import SnakeState
 
-ODOM = "odom"
 _NUMBERS = {"waiting": Mode.WAITING, "relax": Mode.RELAX, "stopped": Mode.STOPPED}
 OTHER_MODE = 255
 """Number of a mode that only its name says: those of the message are of another robot."""
@@ -43,31 +42,6 @@ def rate_of(message: Imu) -> np.ndarray:
 def twist_of(message: Twist) -> List[float]:
     """Return forward, left (m/s) and turning (rad/s)."""
     return [message.linear.x, message.linear.y, message.angular.z]
-
-
-def waypoint_of(message: PoseStamped) -> Tuple[float, float, float]:
-    """Return x, y (m) and yaw (rad) of a waypoint in odom.
-
-    Raises
-    ------
-    SnakeMotionError
-        If it is in another frame, or its orientation is none.
-    """
-    frame, place = message.header.frame_id.lstrip("/"), message.pose.position
-    if frame != ODOM:
-        raise SnakeMotionError(f"waypoint is in the frame {frame!r}; give it in {ODOM}")
-    turn = message.pose.orientation
-    quaternion = np.array([turn.x, turn.y, turn.z, turn.w])
-    if not np.all(np.isfinite(quaternion)) or np.linalg.norm(quaternion) < 0.5:
-        raise SnakeMotionError(f"waypoint has the orientation {quaternion.tolist()}; give a quaternion of length 1")
-    return place.x, place.y, float(Rotation.from_quat(quaternion).as_euler("ZYX")[0])
-
-
-def targets_message(names: Sequence[str], position: np.ndarray, stamp: rospy.Time) -> JointState:
-    """Return joint_targets."""
-    message = JointState(name=list(names), position=position.tolist())
-    message.header.stamp = stamp
-    return message
 
 
 def mode_message(motion: EngineOutput, stamp: rospy.Time) -> Mode:
@@ -107,7 +81,7 @@ def odometry_message(state: SnakeState, stamp: rospy.Time) -> Odometry:
 def transforms(state: SnakeState, head: str, stamp: rospy.Time) -> List[TransformStamped]:
     """Return odom -> base_footprint -> head."""
     chassis, body = TransformStamped(), TransformStamped()
-    for transform, parent, child in ((chassis, "odom", "base_footprint"), (body, "base_footprint", head)):
+    for transform, parent, child in ((chassis, ODOM, "base_footprint"), (body, "base_footprint", head)):
         transform.header.stamp, transform.header.frame_id, transform.child_frame_id = stamp, parent, child
     place, turn = chassis.transform.translation, chassis.transform.rotation
     place.x, place.y = state.p_odom_chassis.tolist()

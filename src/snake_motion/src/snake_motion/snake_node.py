@@ -18,6 +18,7 @@ from std_msgs.msg import Bool, String
 from shellbot_common import Level, Notice, RobotProfile, SettingsError
 from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
+from shellbot_common.motion_conversions import pose_in_odom, targets_message
 from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
@@ -88,7 +89,7 @@ class SnakeNode:
             output = self._core.step(t, q, self._attitude.at(t), effort)
             if output is None:
                 return
-            self._targets.publish(conversions.targets_message(self._profile.joint_names, output.motion.position, stamp))
+            self._targets.publish(targets_message(self._profile.joint_names, output.motion.position, stamp))
             self._show(output.motion, stamp)
             if output.waypoint.value != self._waypoint_state:
                 self._waypoint_state = output.waypoint.value
@@ -144,7 +145,7 @@ class SnakeNode:
 
     def _on_waypoint(self, message: PoseStamped) -> None:
         try:
-            goal = conversions.waypoint_of(message)
+            goal = pose_in_odom(message, "waypoint")
             with self._lock:
                 self._core.go_to(goal)
         except SettingsError as error:
