@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""What docs and messages call by name exists under that name: keys, nodes, steps of a transition."""
+"""What docs, messages and comments call by name exists under that name: keys, nodes, steps of a transition, files."""
 
 from __future__ import annotations
 
 import ast
+import io
 import re
+import subprocess
+import tokenize
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -178,3 +181,50 @@ def test_mode_message_lists_the_steps_of_the_mode_table():
     )
     for name in set(re.findall(r"[a-z_]+", otherwise)) - {"or", "empty"}:
         assert f'"{name}"' in code, f"Mode.msg says that step may be {name}, which the action manager never sends"
+
+
+# ---- files ---------------------------------------------------------------------------
+
+FILE = re.compile(r"(?<![\w./<>{}*$-])[\w][\w./-]*\.(?:py|yaml|md|launch|xacro|cpp|ipynb)\b(?![\w/.<>{}*-])")
+EXAMPLES = {"bus.yaml", "my_actions/mine.yaml"}  # of a reader's own, and those in capitals
+
+
+def comments(file):
+    """Each comment and docstring of a file, with its line."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".py":
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT or token.string.lstrip("rf").startswith('"""'):
+                yield token.start[0], token.string
+    else:
+        for number, line in enumerate(text.splitlines(), 1):
+            yield number, line.partition("#")[2] if file.suffix == ".yaml" else line
+
+
+def lost_files(lines, known):
+    for where, text in lines:
+        for name in FILE.findall(text):
+            is_example = name in EXAMPLES or re.search(r"\b[A-Z]{2,}\b", name)
+            if not is_example and not any(path == name or path.endswith(f"/{name}") for path in known):
+                yield f"{where} names {name}, which is not there"
+
+
+def test_files_in_comments_are_there():
+    known = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=str(ROOT), stdout=subprocess.PIPE, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    files = [
+        ROOT / name for name in known if re.search(r"^src/\w+/(?:src|config|launch|test)/.*\.(?:py|yaml|launch)$", name)
+    ]
+    lines = ((f"{f.relative_to(ROOT)}:{n}", text) for f in files if f.exists() for n, text in comments(f))
+    lost = list(lost_files(lines, known))
+    assert not lost, "\n".join(lost)
+
+
+def test_wrong_files_are_found():
+    known = ["src/a/codegen/rows.py"]
+    texts = ["see codegen/rows.py or rows.py", "see generated/rows.py", "(robot.md)", "FILE.yaml"]
+    assert [text.split()[2] for text in lost_files((("here", text) for text in texts), known)] == [
+        "generated/rows.py,", "robot.md,"
+    ]  # fmt: skip

@@ -18,7 +18,7 @@ from robot_mechanics.motion.rotations import rotation_about
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 COUNT = 150 if INTERPRETED else 10_000
 HOME = np.array([0.0, 0.0, -0.5, 1.8])
-# kinematics-performance.md: the lower leg of robot.md, working range and all angles
+# the lower leg of Shellbot, working range and all angles
 WORKING = 20240601, np.radians([-45.0, -60.0, -80.0, 10.0]), np.radians([45.0, 60.0, 60.0, 140.0])
 FULL = 20240602, np.full(4, -math.pi), np.full(4, math.pi)
 

@@ -67,7 +67,7 @@ def test_stand_is_the_stand_of_the_description(geometry):
     q = geometry.legs.solve(np.hstack((neutral_feet(0.270), np.full((6, 1), -0.1623)))[:, None, :])[:, 0]
     stand = named_pose_array("stand")[:24].reshape(6, 4)[:, 1:]
     assert q == pytest.approx(stand, abs=1e-4)
-    assert np.degrees(q[0]) == pytest.approx([-16.8, -9.4, 110.2], abs=0.1)  # robot.md
+    assert np.degrees(q[0]) == pytest.approx([-16.8, -9.4, 110.2], abs=0.1)  # the study
 
 
 def test_out_of_reach_is_nan_and_said_in_words(geometry):

@@ -42,7 +42,7 @@ def raw():
 
 
 def test_lengths_are_si(variables):
-    """The Denavit-Hartenberg lengths of robot.md in metres."""
+    """The Denavit-Hartenberg lengths of the study in metres."""
     low, up = variables.lower, variables.upper
     assert (low.base_radius, low.base_height, low.fan_length) == (0.066, -0.029, 0.12)
     assert (low.coxa_length, low.coxa_drop, low.femur_offset) == (0.038, -0.02425, 0.02425)

@@ -71,5 +71,5 @@ def kernels(request, monkeypatch):
 
 @pytest.fixture(scope="session")
 def stand():
-    """All 36 joints of the stand pose of robot.md: q2 -16.8, q3 -9.4, q4 110.2 deg, upper shells up."""
+    """All 36 joints of the stand pose of the study: q2 -16.8, q3 -9.4, q4 110.2 deg, upper shells up."""
     return np.radians([0.0, -16.8, -9.4, 110.2] * 6 + [26.69, 78.31] * 6)

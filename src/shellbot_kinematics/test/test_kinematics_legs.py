@@ -118,7 +118,7 @@ def test_rates_stay_bounded_when_stretched(model):
 
 # ---------------------------------------------------------------------------------------------- figures
 def test_stand(model):
-    """Robot.md: foot circle 270, centre 162.3 above ground gives q2 -16.8, q3 -9.4, q4 110.2 deg; y = 0 does not give
+    """Of the study: foot circle 270, centre 162.3 above ground gives q2 -16.8, q3 -9.4, q4 110.2 deg; y = 0 does not give
     q2 = 0.
     """
     for k, limb in enumerate(LOWER):
@@ -129,7 +129,7 @@ def test_stand(model):
 
 
 def test_torque_of_12_newton(model):
-    """Robot.md: 12 N upward at the tip with |q3| = 52.8, |q3 + q4| = 85.4 deg: (0, 0, -6.075, -1.194) kg cm."""
+    """Of the study: 12 N upward at the tip with |q3| = 52.8, |q3 + q4| = 85.4 deg: (0, 0, -6.075, -1.194) kg cm."""
     q = np.radians([0.0, 0.0, -52.8, 85.4 + 52.8])
     torque = model.chain("lower_1", FOOT).jacobian(q)[:3].T @ [0.0, 0.0, 12.0]  # N m
     np.testing.assert_allclose(torque / (9.80665 * 0.01), [0.0, 0.0, -6.075, -1.194], atol=0.02)
@@ -161,7 +161,7 @@ def test_upper_shell_by_height_gives_the_published_angles(model):
 
 
 def test_lower_closed_ball_centre(model):
-    """Robot.md: q1 -118.48, q2 46.48, q3 130, q4 110 deg bring the lower sphere centre to the centre of the ball."""
+    """Of the study: q1 -118.48, q2 46.48, q3 130, q4 110 deg bring the lower sphere centre to the centre of the ball."""
     for limb in LOWER:
         p = model.chain(limb, SPHERE).fk(np.radians([-118.48, 46.48, 130.0, 110.0]))[:3, 3]
         assert np.abs(1e3 * p).max() < 0.1

@@ -49,7 +49,7 @@ def wrapped(angles):
 
 
 def leg_points(q):
-    """Foot of leg 1 by products of Denavit-Hartenberg transforms alone, (k, 3), m; the numbers of robot.md."""
+    """Foot of leg 1 by products of Denavit-Hartenberg transforms alone, (k, 3), m; the numbers of the study."""
     rows = ((0.0, 66.0, 0.0, -29.0), (0.0, 120.0, None, 0.0), (-90.0, 38.0, None, -24.25), (0.0, 66.0, None, 24.25))
     T = np.tile(np.eye(4), (len(q), 1, 1))
     column = 0

@@ -206,7 +206,7 @@ def test_area_of_a_whole_ring_and_volume_by_throwing_points(model, legs, rng):
     thrown = inside.mean() * np.prod(high - low)
     error = 4.0 * np.prod(high - low) * np.sqrt(0.25 / MANY) + 0.01 * thrown
     assert reach.volume == pytest.approx(thrown, abs=error)
-    ring = np.pi * ((0.066 + 0.122) ** 2 - (0.122 - 0.066) ** 2)  # robot.md: femur and tibia, no joint limits
+    ring = np.pi * ((0.066 + 0.122) ** 2 - (0.122 - 0.066) ** 2)  # the study: femur and tibia, no joint limits
     assert 0.5 * ring < reach.area < ring
     assert reach.plane.span()[1] - reach.plane.span()[0] == pytest.approx([0.376, 0.376])
 

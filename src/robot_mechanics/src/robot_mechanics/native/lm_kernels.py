@@ -110,7 +110,7 @@ def weighted_rows(target, weight, in_target, error, angle, J):
 def second_order(kind, column, ratio, px, py, pz, axes, d, off):
     """Write half of f''[d, d], what the tip at p is off by behind the step d (n,), into off (6, 1).
 
-    One pass over the joints: see generated/second_order_source.py.
+    One pass over the joints: see codegen/second_order_source.py.
     """
     x = y = z = 0.0  # w: the steps of the joints before
     lx = ly = lz = ax = ay = az = 0.0
