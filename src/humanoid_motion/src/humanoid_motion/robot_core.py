@@ -432,7 +432,7 @@ class HumanoidCore:
         return command
 
     def _fallen(self, feedback: Feedback) -> np.ndarray:
-        command = self.falls.step(feedback)
+        command = np.clip(self.falls.step(feedback), *self._limits)  # limp joints rest against their stops
         if self.falls.stands:
             self.falls.reset()
             self.engine.resume(is_elsewhere=True)
