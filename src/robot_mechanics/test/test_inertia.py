@@ -51,6 +51,21 @@ def test_a_cloud_of_points_has_the_same_tensor_by_sum_and_by_any_chain_of_frames
 
 
 @pytest.mark.parametrize(
+    ("mass", "factor", "word"),
+    [
+        (0.0, 1.0, "no mass"),
+        (0.5, 1e9, "radius of gyration is 1844 m"),
+        (0.5, 1e6, "give the tensor in kg m^2"),
+        (0.5, 1.0, ""),
+    ],
+)
+def test_a_tensor_without_mass_or_in_other_units_is_told(mass, factor, word):
+    problems = Inertia(mass, np.zeros(3), factor * np.diag([1.0e-3, 1.2e-3, 1.7e-3])).problems()
+    assert len(problems) == bool(word) and word in "".join(problems)
+    assert Inertia(0.0, np.zeros(3), np.zeros((3, 3))).problems() == []
+
+
+@pytest.mark.parametrize(
     ("diagonal", "word"), [((1.0, 1.0, 3.0), "triangle"), ((1.0, -0.1, 1.0), "positive"), ((1.0, 1.0, 1.9), "")]
 )
 def test_impossible_tensors_are_told(diagonal, word):

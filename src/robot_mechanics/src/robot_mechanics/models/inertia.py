@@ -24,6 +24,8 @@ from robot_mechanics.motion.rotations import rotation_from_rpy
 COMPONENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 """Order of the six numbers that stand for a tensor, with the signs of the matrix: ixy = -sum m x y."""
 
+# m, of a body of a robot; by a tensor in g mm^2, g cm^2 or kg mm^2 it is some 30 to 1000 times as large as its body
+_LARGEST_RADIUS = 10.0
 _INDEX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 Numbers = Union[Sequence[float], np.ndarray]
 
@@ -179,6 +181,14 @@ class Inertia:
         found: List[str] = []
         if self.mass == 0.0 and not moments.any():
             return found  # no body at all
+        radius = np.sqrt(moments[2] / self.mass) if self.mass > 0.0 and moments[2] > 0.0 else 0.0
+        if self.mass == 0.0:
+            found.append("it has a tensor but no mass; give the mass in kg")
+        elif radius > _LARGEST_RADIUS:
+            found.append(
+                f"its radius of gyration is {radius:.4g} m, more than {_LARGEST_RADIUS:g} m; give the tensor in kg m^2 "
+                "(1 g mm^2 is 1e-9 of that)"
+            )
         if moments[0] <= 0.0:
             found.append(f"its least principal moment is {moments[0]:.4g} kg m^2; all must be positive")
         elif moments[0] + moments[1] < moments[2] * (1.0 - 1e-9):
