@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What docs, messages and comments call by name exists under that name: keys, nodes, steps of a transition, files."""
+"""What docs, messages and comments call by name exists under that name: keys, nodes, steps, files, terms."""
 
 from __future__ import annotations
 
@@ -228,3 +228,18 @@ def test_wrong_files_are_found():
     assert [text.split()[2] for text in lost_files((("here", text) for text in texts), known)] == [
         "generated/rows.py,", "robot.md,"
     ]  # fmt: skip
+
+
+# ---- terms ---------------------------------------------------------------------------
+
+TERMS = """CLIK, Levenberg-Marquardt, branch, batch, packed, virtual chassis, serpenoid, winding angle, shape space,
+side-winding, velocity map, walking engine, sole, centre of pressure, DCM, gore, fan, duty factor, regressor"""
+
+
+def test_the_glossary_explains_the_terms_of_every_robot():
+    glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    words = " ".join(row.split("|")[1] for row in glossary.splitlines() if row.startswith("| "))
+    pages = "".join(file.read_text(encoding="utf-8") for file in DOCS if file.name != "glossary.md")
+    for term in re.split(r",\s+", TERMS):
+        assert term in pages, f"no page has the term {term!r} any longer"
+        assert term in words, f"docs/glossary.md does not explain {term!r}"
