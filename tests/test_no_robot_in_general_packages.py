@@ -37,6 +37,21 @@ def test_no_file_of_a_general_package_names_a_part_of_the_robot():
     assert not any(found.values()), "\n".join(f"{name}:{line}" for name in found for line in found[name])
 
 
+def test_no_script_for_all_robots_names_another_robot():
+    """Their launch files, rules and packages say what they have."""
+    files = [
+        *(SOURCE.parent / "scripts/lib").glob("*.*"),
+        *(SOURCE / "shellbot_evaluation/src").glob("*/experiment_cli.py"),
+    ]
+    found = [
+        f"{file.name}:{number}: {line.strip()}"
+        for file in files
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        if re.search(r"humanoid|snake|arm_(?:control|bringup|description)", line)
+    ]
+    assert len(files) > 5 and not found, "\n".join(found)
+
+
 def test_what_is_found():
     for line in (
         'joint = "lower_1_coxa"',

@@ -9,6 +9,7 @@ of roslaunch itself (-p 11312, --screen, ...) are passed through.
 from __future__ import annotations
 
 import difflib
+import importlib
 import math
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -63,7 +64,9 @@ def known_names(launch: Path) -> List[str]:
 
 
 def rules(launch: Path, given: Optional[Mapping[str, str]] = None) -> Dict[str, Any]:
-    """Return what the arguments of a launch file may be: choices, a range or a path, these with a hint.
+    """Return what the arguments of a launch file may be: choices, a range or a path, these with a hint, or a `check`.
+
+    A check is the function ``package.module:function`` that reads the file and raises a SettingsError.
 
     The row `not_together` is a list of pairs of NAME:=VALUE with what to do instead. Choices may
     be the keys of a file of the workspace (`keys_of`), or of that in the argument which `or_of` names.
@@ -113,27 +116,14 @@ def _wrong_world(path: str, simulator: str, robot: str) -> str:
     return world_complaint(path, robot)
 
 
-def _wrong_motions(path: str) -> str:
-    """Return what is wrong with a file of the humanoid's motions."""
-    import humanoid_description
-    from humanoid_motion.motions import MotionReader, load_motions
-    from humanoid_motion.parameters import WalkError
+def _refusal(check: str, path: str) -> str:
+    """Return what the function that a robot's rules name as ``package.module:function`` says against a file."""
+    from shellbot_common import SettingsError
 
+    module, _, function = check.partition(":")
     try:
-        load_motions(MotionReader.of_robot(humanoid_description.urdf_text(), humanoid_description.profile()), path)
-    except WalkError as error:
-        return str(error)
-    return ""
-
-
-def _wrong_gaits(path: str) -> str:
-    """Return what is wrong with the rows of a snake's gaits, whatever its number of modules."""
-    from snake_motion.errors import SnakeMotionError
-    from snake_motion.gait_table import load_rows
-
-    try:
-        load_rows(path)
-    except SnakeMotionError as error:
+        getattr(importlib.import_module(module), function)(path)
+    except SettingsError as error:
         return str(error)
     return ""
 
@@ -142,8 +132,6 @@ def _wrong_file(kind: str, path: str, given: Dict[str, str], launch: Path) -> st
     simulator = given.get("simulator", "mujoco")
     if kind == "settings":
         return _wrong_settings(path, simulator) if path else ""
-    if kind == "motions":
-        return _wrong_motions(path) if path else ""
     return _wrong_world(path, simulator, launch.parents[1].name[: -len("_bringup")])
 
 
@@ -168,7 +156,10 @@ def _wrong_value(name: str, value: str, rule: Any) -> str:
         wrong = _no_mapping(value) if not is_folder else "" if Path(value).is_dir() else "is no folder"
         if value and wrong:
             return f"{name}:={value} {wrong}; {rule['hint']}"
-        return _wrong_gaits(value) if value and rule.get("content") == "gaits" else ""
+    if "check" in rule:
+        return _refusal(rule["check"], value) if value else ""
+    if "path" in rule:
+        return ""
     try:
         number = float(value)
     except ValueError:

@@ -18,7 +18,7 @@ import humanoid_description
 from humanoid_evaluation.robot import Robot
 from humanoid_motion.joint_motion import joint_ranges
 from humanoid_motion.motion_fitting import fit, play_error, recording_of, trimmed
-from humanoid_motion.motions import HOLD, MotionReader, load_motions
+from humanoid_motion.motions import HOLD, MotionReader, MotionSet, load_motions
 from humanoid_motion.parameters import WalkError
 from humanoid_motion.performer import SUCCEEDED
 from shellbot_common import SettingsError
@@ -72,12 +72,17 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     return run_tool(lambda: {"list": _list, "check": _check, "record": _record}[arguments.command](arguments))
 
 
+def motions_of(file: str) -> MotionSet:
+    """Return the motions delivered, and those of a user's file unless it is empty; raises as `load_motions`."""
+    return load_motions(_reader(), file)
+
+
 def _reader() -> MotionReader:
     return MotionReader.of_robot(humanoid_description.urdf_text(), humanoid_description.profile())
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    for name, motion in load_motions(_reader(), _given(arguments.motions_file)).performed.items():
+    for name, motion in motions_of(_given(arguments.motions_file)).performed.items():
         end = ", holds its last frame" if motion.then == HOLD else ""
         say(f"{name}: {motion.text} ({len(motion.times)} frames, {motion.times.sum():.1f} s{end})")
     return 0
@@ -90,7 +95,7 @@ def _given(file: Path) -> str:
 
 def _check(arguments: argparse.Namespace) -> int:
     file = _given(arguments.motions_file)
-    motions = load_motions(_reader(), file).performed
+    motions = motions_of(file).performed
     for name in arguments.motion:
         if name not in motions:
             raise WalkError(f"there is no motion {name!r}; there are {', '.join(motions)}")

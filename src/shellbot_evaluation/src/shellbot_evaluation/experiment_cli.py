@@ -11,7 +11,7 @@ import io
 import operator
 import sys
 from pathlib import Path
-from typing import Any, List, Mapping, Optional, Sequence
+from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import DefinitionError
@@ -56,8 +56,14 @@ PROGRAMS = {
     "onboard": ("onboard_cli", "main"),
 }
 """Experiments with options of their own: module and function."""
-_OF_THE_SCRIPT = ("bus-faults", "same", "humanoid", "snake")  # which it starts without coming here
 IN_ALL = ("transform", "roll", "course")
+
+
+def of_the_script() -> Tuple[str, ...]:
+    """Return the experiments that scripts/experiment starts without coming here: two, and those of the other robots."""
+    packages = package_file("shellbot_evaluation", "config").parents[1]
+    robots = sorted(folder.name.rpartition("_")[0] for folder in packages.glob("*_evaluation"))
+    return ("bus-faults", "same", *(robot for robot in robots if robot != "shellbot"))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -67,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
         description="Walking experiments with the whole chain in one process: no ROS master, faster than real time."
         " Runs end on the robot's own odometry; ground truth only scores them.",
         epilog="example: scripts/experiment walk --seeds 5 --friction 0.7 1.0 --out results/walk; with options of "
-        f"their own: scripts/experiment {'|'.join(_OF_THE_SCRIPT)} --help",
+        f"their own: scripts/experiment {'|'.join(of_the_script())} --help",
     )
     p.add_argument(
         "experiment",
@@ -146,7 +152,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
         raise DefinitionError(f"--json is for one experiment; of {', '.join(names)} name one")
     unknown = [name for name in names if name not in known]
     if unknown:
-        choices = ", ".join((*known, *PROGRAMS, *_OF_THE_SCRIPT))
+        choices = ", ".join((*known, *PROGRAMS, *of_the_script()))
         raise DefinitionError(f"there is no experiment '{unknown[0]}'; choose from {choices} or all")
     seeds = seeds_of(arguments.seeds or "5")
     others = IN_ALL if arguments.experiment == ["all"] and arguments.definitions is None else ()
