@@ -208,7 +208,7 @@ def test_program_is_used_where_the_library_is_missing(monkeypatch):
 
 
 def test_program_of_the_workspace_is_found_by_any_interpreter(monkeypatch):
-    """`python3 script.py` works without activating the workspace's virtual environment."""
+    """A plain `python3` works without activating the workspace's virtual environment."""
     if not (package_path().parent.parent / ".venv" / "bin" / "xacro").is_file():
         pytest.skip("the workspace has no virtual environment (scripts/setup makes it)")
     _expand_adopted.cache_clear()

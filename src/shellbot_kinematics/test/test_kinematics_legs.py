@@ -118,9 +118,7 @@ def test_rates_stay_bounded_when_stretched(model):
 
 # ---------------------------------------------------------------------------------------------- figures
 def test_stand(model):
-    """Of the study: foot circle 270, centre 162.3 above ground gives q2 -16.8, q3 -9.4, q4 110.2 deg; y = 0 does not give
-    q2 = 0.
-    """
+    """Of the study, foot circle 270, centre 162.3 mm high: q2 -16.8, q3 -9.4, q4 110.2 deg, and y = 0 not q2 = 0."""
     for k, limb in enumerate(LOWER):
         azimuth = k * np.pi / 3
         p = [0.270 * np.cos(azimuth), 0.270 * np.sin(azimuth), -0.1623]
@@ -161,7 +159,7 @@ def test_upper_shell_by_height_gives_the_published_angles(model):
 
 
 def test_lower_closed_ball_centre(model):
-    """Of the study: q1 -118.48, q2 46.48, q3 130, q4 110 deg bring the lower sphere centre to the centre of the ball."""
+    """Of the study: q1 -118.48, q2 46.48, q3 130, q4 110 deg bring the lower sphere centre to the ball's."""
     for limb in LOWER:
         p = model.chain(limb, SPHERE).fk(np.radians([-118.48, 46.48, 130.0, 110.0]))[:3, 3]
         assert np.abs(1e3 * p).max() < 0.1

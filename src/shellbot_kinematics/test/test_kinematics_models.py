@@ -55,7 +55,7 @@ def test_six_legs_are_one_leg_turned(model, rng):
 
 
 def test_closed_ball_brings_all_sphere_centres_together(model):
-    """Angles of the study, rounded there to 0.01 deg: yaw sum -72 deg, pitch sum 240 deg, every centre in the body's."""
+    """Angles of the study, rounded to 0.01 deg: yaw sum -72 deg, pitch sum 240 deg, every centre in the body's."""
     lower, upper = np.radians([-118.48, 46.48, 130, 110]), np.radians([-26.69, 131.69])
     for k in range(6):
         T = model.chain(LIMBS[k], Frame.SPHERE_CENTRE).fk(lower)

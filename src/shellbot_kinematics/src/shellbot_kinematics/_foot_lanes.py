@@ -2,9 +2,9 @@
 # mypy: disallow-untyped-defs=False, check-untyped-defs=False
 """Closed form of a lower leg for many targets: stages over tiles that stay in the processor's nearest cache.
 
-The formula is that of the single leg (`_lower_leg.py`), with two differences of angles taken inside one atan2 each, so that a
-leg costs three arctangents, two square roots and three divisions. Each arctangent's arguments are turned by a constant
-beforehand so that its result counts from the middle of the joint's limits and needs no wrap.
+The formula is that of the single leg (`_lower_leg.py`), with two differences of angles taken inside one atan2 each, so
+that a leg costs three arctangents, two square roots and three divisions. Each arctangent's arguments are turned by a
+constant beforehand so that its result counts from the middle of the joint's limits and needs no wrap.
 
 A leg goes through three loops, not one: the processor looks ahead some 100 instructions, and while a long chain of
 dependent ones is under way it finds others to do only where loops are short.
