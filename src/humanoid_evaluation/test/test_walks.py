@@ -147,6 +147,12 @@ def test_it_walks_on_a_slope_over_plates_without_a_yaw_axis_and_by_its_force_sen
         assert run["turn_deg"] == pytest.approx(trial.angle_deg, abs=4.0), run
 
 
+def test_it_slows_down_over_plates_and_not_on_a_flat_floor():
+    over, flat = (run_trial(Trial(0.8, 0.0, 0.20, 1003, plates=plates)) for plates in (0.005, 0.0))
+    assert over["arrived"] and not over["fell"], "at 0.20 m/s it falls after 0.5 m"
+    assert over["seconds"] > flat["seconds"] + 1.0
+
+
 def test_a_toe_that_meets_a_kerb_presses_its_bumper_and_the_floor_does_not():
     robot, pressed = Robot(load_config().replace(boxes=[(0.30, 0.10, 0.10, 0.18, 0.04)])), []
     while robot.time < 4.0 and not (pressed and robot.core.has_fallen):

@@ -27,6 +27,9 @@ _SWING_SPEED = 1.6  # m/s
 _FREE = 0.1
 _CALM = 0.08  # s before the landing, from which on only a large error moves the foothold
 _SHIFT_CHANGE, _TIME_CHANGE = 0.012, 0.02  # m and s a tick
+# after a landing so much higher or lower than the other foot, m, so many steps are no faster ahead than this, m/s: over
+# plates of 5 mm it fell in 3 of 8 runs at 0.20 m/s; on a flat floor the heights differ by less at any speed
+_ROUGH, _CAREFUL_STEPS, _CAREFUL_SPEED = 0.003, 12, 0.10
 # at a goal: time until the soles rest, s, what may be left, m and rad, and how often it steps once more
 _SETTLE, _NEAR, _STRAIGHT, _MOST_CORRECTIONS = 0.3, 0.004, 0.0035, 2
 
@@ -120,6 +123,7 @@ class Stepping:
         p = parameters
         gains, bands = (p.dcm_gain, p.step_gain), (p.step_dead_band, p.time_dead_band)
         self._correction = gains, bands, (*p.step_limits, p.urgent_aside)
+        self._careful = 0  # steps left that are slower
         self._corrections = -1  # steps taken once more at the goal; -1: it rests there, or has none
         self._swing = SwingFoot(self.feet[RIGHT], _SWING_SPEED)
 
@@ -247,6 +251,8 @@ class Stepping:
     def _land(self, posture: Posture, estimator: BaseEstimator) -> None:
         """Make the swing foot, which carries, the support where it really is."""
         estimator.measure_height(posture, self.swing)
+        if abs(estimator.heights[LEFT] - estimator.heights[RIGHT]) > _ROUGH:
+            self._careful = _CAREFUL_STEPS
         self.feet[:] = estimator.sole_poses(posture)
         self._from = self._soles.zmp(self.feet[self.support], self.support)
         self.support = self.swing
@@ -260,6 +266,9 @@ class Stepping:
         before = self.planner.centre.copy()
         stops = not self.has_to_walk()
         twist = self.most if self.goal is not None else self.twist
+        if self._careful:
+            self._careful -= 1
+            twist = np.append(min(twist[0], _CAREFUL_SPEED), twist[1:])
         self.planner.step(self.swing, twist, self.goal, self._p.step_time)
         still = np.all(np.abs(seen_from(before, self.planner.centre)) < 1e-4)
         self._is_last = bool(stops and still)
