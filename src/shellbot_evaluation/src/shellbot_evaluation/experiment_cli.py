@@ -61,9 +61,8 @@ IN_ALL = ("transform", "roll", "course")
 
 def of_the_script() -> Tuple[str, ...]:
     """Return the experiments that scripts/experiment starts without coming here: two, and those of the other robots."""
-    packages = package_file("shellbot_evaluation", "config").parents[1]
-    robots = sorted(folder.name.rpartition("_")[0] for folder in packages.glob("*_evaluation"))
-    return ("bus-faults", "same", *(robot for robot in robots if robot != "shellbot"))
+    packages = package_file("shellbot_evaluation", "config").parents[1].glob("*_evaluation")
+    return ("bus-faults", "same", *sorted({folder.name.rpartition("_")[0] for folder in packages} - {"shellbot"}))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -243,9 +242,8 @@ def _journal(arguments: argparse.Namespace, name: str) -> Journal:
 
     Traces are named by case and seed, so that one journal holds runs of one command only.
     """
-    folder = arguments.out
-    others = ("experiment", "out", "json", "traces", "write", "jobs", "scheduler")  # which change no run
-    options = {key: value for key, value in vars(arguments).items() if key not in others}
+    folder, others = arguments.out, ("experiment", "out", "json", "traces", "write", "jobs", "scheduler")
+    options = {key: value for key, value in vars(arguments).items() if key not in others}  # the others change no run
 
     def pack(result: RunResult) -> Any:
         file = trace_file(folder, name, result.row)
@@ -278,10 +276,9 @@ def _plan(experiment: Experiment, seeds: Sequence[int], arguments: argparse.Name
 def _execute(
     experiment: Experiment, seeds: Sequence[int], arguments: argparse.Namespace, base: ChainConfig, journal: Journal
 ) -> List[RunResult]:
-    runs = _plan(experiment, seeds, arguments, base)
-    labelled = [(f"{run.case.name}, seed {run.seed}, friction {run.friction:g}", run) for run in runs]
-    function = functools.partial(execute, base=base)
-    return map_jobs(function, labelled, arguments.jobs, pool_of(arguments.scheduler), journal)
+    found = _plan(experiment, seeds, arguments, base)
+    runs = [(f"{run.case.name}, seed {run.seed}, friction {run.friction:g}", run) for run in found]
+    return map_jobs(functools.partial(execute, base=base), runs, arguments.jobs, pool_of(arguments.scheduler), journal)
 
 
 def _report(
