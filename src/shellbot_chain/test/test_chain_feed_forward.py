@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 
 from shellbot_chain.chain import Chain
-from shellbot_description import load_variables
 
 
 def commanded(chain: Chain) -> np.ndarray:
@@ -94,9 +94,12 @@ def test_it_survives_closing_and_opening():
 
 
 def test_payload_is_weighed_by_the_legs_and_counts_in_what_they_can_hold():
-    chassis = load_variables().mass.chassis
     for extra in (0.5, 2.0, 9.0):
-        chain = Chain(seed=6, feed_forward=1.0, design={"mass.chassis_kg": chassis + extra}, record=False)
+        chain = Chain(seed=6, feed_forward=1.0, record=False)
+        model = chain.simulator.model  # of which the action manager knows nothing
+        model.body_mass[model.body("base_link").id] += extra
+        mujoco.mj_setConst(model, chain.simulator.data)
+        chain.reset(seed=6)
         chain.stand_up()
         chain.run(1.0)
         assert chain.manager.payload.latest.mass == pytest.approx(extra, rel=0.05)
