@@ -145,7 +145,7 @@ class WalkTest(unittest.TestCase):
         goal.header.frame_id = "odom"
         goal.pose.position.x = math.inf
         self.goal.publish(goal)
-        self.logged("goal [inf")
+        self.logged("the place (inf")
         goal.pose.position.x = 1e15
         self.goal.publish(goal)
         self.logged("goal [1000000000000000.0")
