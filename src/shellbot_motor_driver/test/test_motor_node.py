@@ -52,7 +52,7 @@ def state(**changes):
     servos = tuple(
         ServoReading(
             e.servo_id, e.joint, Condition.GOOD, 10.0, 0.01, False, 512, 0.0, 0.0, 0.0, 0.0, 11.8, 31.0,
-            ErrorFlags(0), True, 1.0, 0, 1000, 3, 0, 512, 1.0, 9.9,
+            ErrorFlags(0), True, 1.0, 0, 1000, 3, 0, 512, 1.0,
         )
         for e in ServoMap.load("walker").entries
     )  # fmt: skip
