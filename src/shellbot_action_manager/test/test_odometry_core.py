@@ -16,12 +16,13 @@ from shellbot_action_manager.config import load_config
 from shellbot_action_manager.errors import UnknownModelError
 from shellbot_action_manager.estimation.attitude import ImuReading
 from shellbot_action_manager.estimation.contact_models import CONTACT_MODELS
-from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, fit_turn, rotation_2d
+from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, fit_turn
 from shellbot_action_manager.estimation.odometry import OdometryCore
 from shellbot_action_manager.gait.gait_table import load_gaits
 from shellbot_action_manager.gait.planar_motion import exp_twist
 from shellbot_action_manager.gait.walking import advance, neutral_feet, standing_at
 from shellbot_action_manager.interface import ContactEstimate
+from shellbot_common.rotations import rotation_2d
 
 DT = 0.01
 NAMES = tuple(f"lower_{k}_foot" for k in range(1, 7))

@@ -63,7 +63,7 @@ class WalkingEngine:
         """Forget everything: the next tick finds the robot standing on both feet, at the odometry's origin."""
         self._estimator = BaseEstimator(self._p.odometry_scale, self._heading, self._imu)
         self._stepping = Stepping(self._p, self._soles, self._ahead)
-        self._error, self._pressure = np.zeros(2), np.zeros(2)
+        self._pressure = np.zeros(2)
         self._loads: Optional[Tuple[np.ndarray, np.ndarray]] = None  # forces and points of the last plan
         self._has_begun = False
 
@@ -202,7 +202,6 @@ class WalkingEngine:
             "walk" if stepping.is_busy else "stand",
             stepping.support,
             stepping.phase,
-            self._error,
             self._pressure,
             np.array([place[0], place[1], self._estimator.yaw]),
         )
@@ -239,12 +238,12 @@ class WalkingEngine:
         self._stepping.place_feet(estimator.sole_poses(posture))
         self._observer = ComObserver(self._omega)
         self._reference = BaseReference(self._p, self._base_height, estimator.point(posture.com), estimator)
-        self._error, self._pressure = np.zeros(2), self._soles.zmp_between(self._stepping.feet)
+        self._pressure = self._soles.zmp_between(self._stepping.feet)
 
     def _correct(self, plan: PlannedInstant, lean: np.ndarray) -> None:
         """Set the centre of pressure, and shift the next foothold by what it cannot correct."""
         stepping = self._stepping
-        dcm, self._error, requested = self._observer.request(plan.dcm, plan.zmp, lean, self._p.dcm_gain)
+        dcm, requested = self._observer.request(plan.dcm, plan.zmp, lean, self._p.dcm_gain)
         self._pressure = self._soles.within(requested, stepping.feet, stepping.carries, stepping.support)
         stepping.correct(dcm, self._pressure, plan, self._omega)
 

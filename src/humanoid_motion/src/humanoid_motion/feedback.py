@@ -29,12 +29,11 @@ def _observe(place, velocity, measured, pressure, omega, dt):  # type: ignore[no
 @kernel
 def _request(place, velocity, lean, planned_dcm, planned_pressure, omega, gain):  # type: ignore[no-untyped-def]
     """Return what `ComObserver.request` does."""
-    dcm, error, pressure = np.empty(2), np.empty(2), np.empty(2)
+    dcm, pressure = np.empty(2), np.empty(2)
     for k in range(2):
         dcm[k] = place[k] + velocity[k] / omega - lean[k]
-        error[k] = dcm[k] - planned_dcm[k]
-        pressure[k] = planned_pressure[k] + (1.0 + gain) * error[k]
-    return dcm, error, pressure
+        pressure[k] = planned_pressure[k] + (1.0 + gain) * (dcm[k] - planned_dcm[k])
+    return dcm, pressure
 
 
 class ComObserver:
@@ -64,8 +63,8 @@ class ComObserver:
 
     def request(
         self, planned_dcm: np.ndarray, planned_pressure: np.ndarray, lean: np.ndarray, gain: float
-    ) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the measured DCM, its error, and the centre of pressure that corrects it, (2,) each, m.
+    ) -> Tuple[np.ndarray, np.ndarray]:
+        """Return the measured DCM and the centre of pressure that corrects it, (2,) each, m.
 
         Parameters
         ----------
@@ -76,10 +75,8 @@ class ComObserver:
         gain : float
             Of the centre of pressure on the error, beyond 1.
         """
-        dcm, error, pressure = _request(
-            self.place, self.velocity, lean, planned_dcm, planned_pressure, self._omega, gain
-        )
-        return dcm, error, pressure
+        dcm, pressure = _request(self.place, self.velocity, lean, planned_dcm, planned_pressure, self._omega, gain)
+        return dcm, pressure
 
 
 @kernel

@@ -58,6 +58,5 @@ class EngineState:
     mode: str  #: stand or walk
     support: int  #: LEFT or RIGHT
     phase: float  #: Of the present step, 0 to 1
-    dcm_error: np.ndarray  #: (2,) m
     pressure: np.ndarray  #: (2,) Commanded centre of pressure, odometry frame, m
     base: np.ndarray  #: (3,) x, y, yaw of the base, odometry frame

@@ -14,6 +14,7 @@ from shellbot_simulator.core.terrain import terrain
 
 from .errors import DefinitionError
 
+GREATEST_SEED = 2**31 - 1
 MODE_LIMIT_S = 40.0  # s, simulated, to reach a mode
 
 
@@ -23,7 +24,7 @@ class ChainConfig(Settings, error=DefinitionError):
 
     variant: str = "simulation"  #: simulation (36 joints) or walker (24)
     #: Of the simulator's start and sensor noise; None: no noise
-    seed: Optional[int] = number(0, 2**31 - 1, default=0, hint="None for no noise")
+    seed: Optional[int] = number(0, GREATEST_SEED, default=0, hint="None for no noise")
     engine: str = choice(ENGINES, default="mujoco")  #: Of the simulator
     friction: float = number(1e-3, math.inf, default=0.8)  #: Sliding friction of every contact
     timestep: float = 0.002  #: Of the physics, s

@@ -18,6 +18,12 @@ def wrap_angle(angle: float) -> float:
     return math.pi if wrapped <= -math.pi else wrapped
 
 
+def rotation_2d(angle: float) -> np.ndarray:
+    """Return the (2, 2) rotation by an angle, rad."""
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s], [s, c]])
+
+
 def yaw_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
     """Heading of the body's x axis about the world's z axis.
 

@@ -11,12 +11,12 @@ from typing import Callable, Optional, Sequence, TextIO
 
 from tqdm import tqdm
 
+from shellbot_chain.chain_config import GREATEST_SEED
 from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_common import SettingsError
 from shellbot_simulator.core.config import ENGINES
 from shellbot_simulator.core.errors import SimulatorError
 
-GREATEST_SEED = 2**31 - 1  # of the chain (`ChainConfig.seed`)
 MOST_SEEDS = 100_000
 
 

@@ -15,6 +15,7 @@ from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import ChainError
 from shellbot_common import TICK
+from shellbot_common.rotations import rotation_2d, tilt_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 
 from .metrics import cost_of_transport, mechanical_power
@@ -103,7 +104,7 @@ class Roller:
         self.chain = chain
         self.path_m = 0.0
         self._start_truth, self._start_own = self.truth, self.own
-        self._turn = _rotation(_yaw_of_odom(chain))  # of odom's axes against the world's
+        self._turn = rotation_2d(_yaw_of_odom(chain))  # of odom's axes against the world's
 
     @property
     def truth(self) -> np.ndarray:
@@ -129,7 +130,7 @@ class Roller:
         """Command a velocity (2,) in odom's axes, m/s, and advance by a tick."""
         estimate = self.chain.estimate
         assert estimate is not None
-        forward, left = _rotation(-estimate.yaw) @ v_odom
+        forward, left = rotation_2d(-estimate.yaw) @ v_odom
         self._command(forward, left)
 
     def for_time(self, v_odom: np.ndarray, seconds: float) -> None:
@@ -252,7 +253,7 @@ def right(case: Conditions) -> Dict[str, Any]:
     row.update(tilt_deg=NAN, upright_s=NAN, tries=0, stands_s=NAN)
     try:
         chain = build(case)
-        row["tilt_deg"] = _tilt_deg(chain)
+        row["tilt_deg"] = math.degrees(tilt_from_quaternion(chain.state.quat_world_base))
         accepted, row["message"] = chain.request_mode("stand")
         start = chain.time
         while accepted and chain.time < start + RIGHT_LIMIT_S + LIMIT_S:
@@ -285,15 +286,5 @@ def _yaw_of_odom(chain: Chain) -> float:
     return math.atan2(R_world_odom[1, 0], R_world_odom[0, 0])
 
 
-def _rotation(angle: float) -> np.ndarray:
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[c, -s], [s, c]])
-
-
 def _angle_deg(a: np.ndarray, b: np.ndarray) -> float:
     return abs(math.degrees(math.atan2(a[0] * b[1] - a[1] * b[0], float(a @ b))))
-
-
-def _tilt_deg(chain: Chain) -> float:
-    x, y, _, _ = chain.state.quat_world_base
-    return math.degrees(math.acos(max(-1.0, min(1.0, 1.0 - 2.0 * (x * x + y * y)))))

@@ -9,6 +9,8 @@ from typing import Sequence, Tuple
 
 import numpy as np
 
+from shellbot_common.rotations import rotation_2d
+
 
 @dataclass(frozen=True)
 class RollToConfig:
@@ -61,8 +63,7 @@ class RollTo:
         velocity : (2,) sequence
             Forward and leftward in the axes of the heading, m/s.
         """
-        c, s = math.cos(pose[2]), math.sin(pose[2])
-        R_odom_heading = np.array([[c, -s], [s, c]])
+        R_odom_heading = rotation_2d(pose[2])
         commanded = self.step(dt, np.array(pose[:2]), R_odom_heading @ np.asarray(velocity))
         forward, left = R_odom_heading.T @ commanded
         return float(forward), float(left)

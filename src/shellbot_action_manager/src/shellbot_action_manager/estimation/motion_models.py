@@ -12,6 +12,7 @@ import numpy as np
 from shellbot_action_manager.config import OdometryConfig
 from shellbot_action_manager.estimation.feet_filter import FeetFilter
 from shellbot_action_manager.interface import ContactEstimate
+from shellbot_common.rotations import rotation_2d
 
 _ROLLING_TIME = 0.03  # s: mean velocity that tells which of several low gores a ball rolls on; 0.02 to 0.05 are alike
 _COASTING = 2.5  # s: time constant of the speed of a ball that nothing drives; from 0.4 to 1.1 m/s it is 1.5 to 3.5 s
@@ -217,9 +218,3 @@ def fit_turn(before: np.ndarray, after: np.ndarray) -> float:
     a, b = before - before.mean(axis=0), after - after.mean(axis=0)
     # before = R(turn) after + shift: sum of cross and dot products of the centred sets
     return math.atan2(float((b[:, 0] * a[:, 1] - b[:, 1] * a[:, 0]).sum()), float((a * b).sum()))
-
-
-def rotation_2d(angle: float) -> np.ndarray:
-    """Return the (2, 2) rotation by an angle, rad."""
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[c, -s], [s, c]])
