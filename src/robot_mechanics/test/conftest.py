@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for mechanics_chains
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "jit: about the compiler or its cache; skipped where NUMBA_DISABLE_JIT is set")
+    words = "jit: about the compiler or its cache, long runs of what shorter tests interpret; skipped where it is off"
+    config.addinivalue_line("markers", words)
 
 
 def pytest_collection_modifyitems(items):

@@ -308,6 +308,7 @@ def test_torques_are_linear_in_the_parameters():
 
 
 # --------------------------------------------------------------------------------------------- identification
+@pytest.mark.jit
 def test_the_arm_is_identified_from_noisy_torques(arm):
     """30 s at 100 Hz, torques with 1 % noise, first guesses of all masses 30 % wrong: base parameters within 1 %."""
     rng = np.random.default_rng(12)
@@ -378,6 +379,7 @@ def test_an_identified_arm_is_a_model_for_laws_and_simulation(arm):
         assert np.abs(motion.q[-1] - 0.3).max() < 0.01
 
 
+@pytest.mark.jit
 def test_an_identified_tree_has_bodies_that_can_exist():
     """On floating bases too, with fixed joints and joints that follow others."""
     for real, text, *_ in models(41, 8, largest=9):

@@ -23,6 +23,7 @@ def test_as_one_by_one(seed):
         np.testing.assert_allclose(jacobians[i, j], chain.jacobian(q[i, j]), atol=1e-13)
 
 
+@pytest.mark.jit
 def test_threads_share_many_and_none_is_left_out():
     rng = np.random.default_rng(0)
     chain = random_chain(rng, 6)

@@ -75,6 +75,7 @@ def test_as_printed_it_diverges_and_the_limit_is_named_before(arm):
 
 @pytest.mark.parametrize("method", ["explicit", "semi_implicit", "rk4"])
 @pytest.mark.parametrize("gains", [(1.0, 2.0), (10.0, 2.0), (100.0, 2.0), (1.0, 0.1)])
+@pytest.mark.jit
 def test_the_step_limit_is_where_small_errors_begin_to_grow(arm, method, gains):
     """About the upright pose, without gravity, so that the linear analysis is the whole truth."""
     floating = DynamicModel.from_urdf(model_path("arm4"), gravity=(0.0, 0.0, 0.0))
@@ -210,6 +211,7 @@ def test_a_stop_pushes_but_does_not_hold():
     assert motion.q[-1, 0] > 0.51
 
 
+@pytest.mark.jit
 def test_an_impact_is_felt_by_all_joints_and_loses_energy(arm):
     q, v = np.array([1.57, 0.3, -0.4, 0.5]), np.array([2.0, -1.0, 3.0, 1.0])
     after = v.copy()

@@ -288,6 +288,7 @@ def tips(robot, q, limbs):
 
 
 @pytest.mark.parametrize("limits", [True, False])
+@pytest.mark.jit
 def test_limbs_that_share_drives_are_solved_together(rng, limits):
     """Targets of joints that the drives can take are reached, with the shared drives moved as little as by one limb."""
     robot = LimbSet(geared("abcd", b1=("a1", -0.5, 0.3)), {"motor": ["b0", "c0"]})
