@@ -211,7 +211,7 @@ def arguments(argv: Optional[Sequence[str]]) -> argparse.Namespace:
         description=__doc__
         + "\nEnvironments, logs, JUnit files and results are kept in build/versions. Needs the network once.",
         epilog=f"the usual pairs of Python and numba:{usual}\n\n"
-        "What needs ROS is skipped, with the reason said: that is for scripts/test unit.",
+        "What needs ROS is skipped, with the reason: that is for scripts/test unit.",
     )
     parser.add_argument(
         "--only", nargs="+", default=[], metavar="PYTHON-NUMBA", help="these pairs; any that fits will do"

@@ -210,7 +210,7 @@ def test_the_line_of_diagnostics():
     now = state().stamp
     line = process_line(state(), now + 0.02, 2, TorqueOffStatus())
     assert line.level is Health.OK and dict(line.values) == {
-        "state age": "20 ms", "restarts": "2", "torque off": "torque is wanted",
+        "state age": "20 ms", "restarts": "2", "torque off": "torque is requested",
     }  # fmt: skip
     assert process_line(state(), now + 1.0, 0, TorqueOffStatus()).level is Health.ERROR
     status = TorqueOffWatch(MAP).status(now - 1.0, now)

@@ -121,7 +121,7 @@ class SerialPort(Port):
         self._serial, self._fd = None, -1
 
     def latency_timer_ms(self) -> Optional[int]:
-        """Return the latency timer of an FTDI adapter, ms (1 is wanted, 16 the default), or None if it has none."""
+        """Return the latency timer of an FTDI adapter, ms (1 is best, 16 the default), or None if it has none."""
         device = Path(os.path.realpath(self.name)).name
         try:
             return int(Path("/sys/bus/usb-serial/devices", device, "latency_timer").read_text(encoding="ascii"))

@@ -28,7 +28,7 @@ class BusStatistics:
     noise_bytes: int = 0  #: Bytes thrown away that belonged to no packet
     unexpected_echoes: int = 0  #: Own packets heard on a wiring that should not echo
     collisions: int = 0  #: Echoes that differed from what was sent
-    garbled_instructions: int = 0  #: Servos that said our checksum was wrong
+    garbled_instructions: int = 0  #: Servos that reported a wrong checksum
     fences: int = 0  #: READs sent only to tell a late reply from the next one
     round_trips: Deque[float] = field(default_factory=lambda: deque(maxlen=_WINDOW), repr=False)
     overheads: Deque[float] = field(default_factory=lambda: deque(maxlen=_WINDOW), repr=False)

@@ -100,7 +100,7 @@ def _search_id(bus: Bus, baud: int, servo_id: int) -> List[Found]:
     try:
         bus.ping(servo_id, retries=0)
     except GarbledReplyError:
-        pass  # somebody is there: reading more tells who
+        pass  # there is a servo: reading more shows which
     except NoReplyError:
         return []
     try:

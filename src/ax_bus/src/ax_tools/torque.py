@@ -14,7 +14,7 @@ from ax_tools.errors import ToolError
 from ax_tools.units import model_at
 
 _ENABLE = AX_12A.register("torque_enable")  # at the same address in every table of protocol 1.0
-_BURSTS = 3  # nobody acknowledges a broadcast: one lost packet must not be the only one
+_BURSTS = 3  # a broadcast is not acknowledged: one lost packet must not be the only one
 _APART = 5e-3  # s
 
 

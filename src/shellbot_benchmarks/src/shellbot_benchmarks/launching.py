@@ -18,7 +18,7 @@ from shellbot_evaluation.errors import EvaluationError
 
 
 def free_port() -> int:
-    """Return a TCP port of this machine that nobody listens on now."""
+    """Return a TCP port of this machine that is free now."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return int(s.getsockname()[1])

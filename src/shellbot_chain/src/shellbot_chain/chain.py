@@ -64,9 +64,9 @@ class Chain:
     state : SimState
         The newest ground truth and measurement.
     output : ActionOutput or None
-        What the action manager said at the last tick.
+        What the action manager reported at the last tick.
     estimate : OdometryState or None
-        What odometry said at the last tick.
+        What odometry reported at the last tick.
     commands : OperatorCommands
         What the operator wants; a twist must be renewed by `command_twist` before it gets old.
     """
@@ -195,7 +195,7 @@ class Chain:
         Raises
         ------
         MissionFailed
-            If it is not there in time; with what the action manager said last.
+            If it is not there in time; with what the action manager reported last.
         """
         reason, end = "", self.time + limit_s
         while True:

@@ -35,7 +35,7 @@ class EmulatedRobotParams(Settings, error=DefinitionError):
     return_delay: int = number(0, 254, "units of 2 us", default=0)  #: Return delay of the servos, units of 2 us
     precise: bool = False  #: Spin before each reply: exact to 10 us, for most of a core
     pose: str = ""  #: Named pose at the start; empty: that of the profile
-    #: Pictures per second while somebody listens
+    #: Pictures per second while there is a subscriber
     camera_rate: float = number(0.1, 100.0, "pictures per second", default=10.0)
     camera_width: int = number(16, 2048, "pixels", default=640)  #: Pixels
     camera_height: int = number(16, 2048, "pixels", default=480)  #: Pixels

@@ -69,7 +69,7 @@ class OnboardRobot:
     driver : MotorDriver
         The driver.
     notices : list of Notice
-        Everything that the driver said.
+        Everything that the driver reported.
     """
 
     def __init__(self, config: ChainConfig, options: BusOptions, body: Optional[EmulatedBody] = None) -> None:

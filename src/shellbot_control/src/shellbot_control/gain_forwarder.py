@@ -17,7 +17,7 @@ from shellbot_common import Level, Notice
 from shellbot_control.gains import Gains
 from shellbot_control.joint_order import shorten
 
-_ECHOES = 8  # so many sent values are remembered per joint to tell an echo from somebody else's change
+_ECHOES = 8  # so many sent values are remembered per joint to tell an echo from a change from elsewhere
 
 
 @dataclass
@@ -58,7 +58,7 @@ class GainForwarder:
         self._reported: Tuple[str, ...] = ()
 
     def set_requested(self, gains: Mapping[str, Gains]) -> None:
-        """Take new wanted gains per joint; joints tuned directly follow again if theirs changed."""
+        """Take new commanded gains per joint; joints tuned directly follow again if theirs changed."""
         for name, goal in gains.items():
             joint = self._joints[name]
             if joint.goal is None or not joint.goal.close_to(goal):

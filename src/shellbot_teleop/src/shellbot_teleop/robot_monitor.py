@@ -209,7 +209,7 @@ class RobotMonitor:
     battery: Optional[BatteryInfo] = None
     servos: Optional[ServosInfo] = None
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
-    history: JointHistory = field(default_factory=JointHistory)  #: Of the joints, while somebody looks
+    history: JointHistory = field(default_factory=JointHistory)  #: Of the joints, while it is shown
     picture: Optional[np.ndarray] = None  #: (h, w, 3) uint8 RGB, the camera's last picture
     picture_count: int = 0  #: Pictures since the start, so that a view redraws only new ones
     _log: Deque[LogLine] = field(default_factory=lambda: deque(maxlen=500))
@@ -228,7 +228,7 @@ class RobotMonitor:
         return lines
 
     def forget_robot(self) -> None:
-        """Forget what an earlier ROS master's robot said; the log stays."""
+        """Forget what an earlier ROS master's robot sent; the log stays."""
         self.mode = self.odom = self.contacts = self.status = self.battery = self.servos = self.picture = None
         self.diagnostics.forget()
         self.description = self.profile = self.joints = self.targets = self.base = self.truth = self.footsteps = None

@@ -82,7 +82,7 @@ class RosLink:
         self._initialised, self._connected = self._is_guest, False
         self._subscribers: List[rospy.Subscriber] = []
         self._commands = RosCommands(config.service_timeout, on_event, self._report_throttled)
-        self._seen: Set[str] = set()  # views that somebody looks at
+        self._seen: Set[str] = set()  # views that are shown
         self._on_demand: Dict[str, List[rospy.Subscriber]] = {}
         self._last_trouble: Dict[str, float] = {}
         self._watcher = threading.Thread(target=self._watch, name="master_watch", daemon=True)
@@ -276,14 +276,14 @@ class RosLink:
             self._on_event(notice)
 
     def request(self, view: str, is_seen: bool) -> None:
-        """Subscribe to what a view shows only while somebody looks: it costs robot and network.
+        """Subscribe to what a view shows only while it is shown: it costs robot and network.
 
         Parameters
         ----------
         view : str
             camera, robot, plots (every sample of the joints), or truth: the pose that only a simulator knows.
         is_seen : bool
-            Whether somebody looks.
+            Whether it is shown.
         """
         with self._lock:
             (self._seen.add if is_seen else self._seen.discard)(view)

@@ -68,7 +68,7 @@ class SlewedVector:
             self._target[axis] = min(max(value, self._lower[axis]), self._upper[axis])
 
     def jump(self, values: Sequence[float]) -> None:
-        """Take over a value that somebody else commanded; ignored unless it is finite."""
+        """Take over a value that another source commanded; ignored unless it is finite."""
         if len(values) == len(self._value) and all(math.isfinite(value) for value in values):
             self._value = list(values)
             self._target = list(values)

@@ -218,7 +218,7 @@ def _three_rows(
 ) -> Tuple[List[str], List[str]]:  # fmt: skip
     """Return statements behind J and A, and those of the step, for three rows.
 
-    For each sum of steps c that is wanted, J c, and with the cofactors M its row of J' M: so the way from the damping
+    For each sum of steps c that is needed, J c, and with the cofactors M its row of J' M: so the way from the damping
     to each part of the step is one product, and the division is done beside it.
     """
     name = {c: f"x{k}" for k, c in enumerate(sums)}

@@ -31,7 +31,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         bodies = _bodies(options)
         pose = np.array(options.frame, dtype=float)
         rotation = rotation_from_rpy(*pose[3:])
-        # pose is of the other frame in the given one; the body is wanted from the other one
+        # pose is of the other frame in the given one; the result is seen from the other one
         bodies = {name: body.in_frame(-rotation.T @ pose[:3], rotation.T) for name, body in bodies.items()}
     except KinematicsError as error:
         sys.stderr.write(f"error: {error}\n")

@@ -32,7 +32,7 @@ class KinematicTree:
     name : str
         Of the robot.
     links : sequence of str, optional
-        The order wanted; default: as the joints name them.
+        The order of the result; default: as the joints name them.
 
     Attributes
     ----------

@@ -119,7 +119,7 @@ def crew_of(threads: Optional[int], parts: int) -> int:
 
 
 def helpers(workers: int) -> ContextManager[Optional[bool]]:
-    """Return the context in which `call` may be used: its value is true, or None where there is nobody to help.
+    """Return the context in which `call` may be used: its value is true, or None where no thread can help.
 
     That is with one worker, where another thread of Python shares a batch, and where kernels are interpreted.
 

@@ -49,7 +49,7 @@ class Holding:
         rpy : (3,) array
             Attitude of the base: roll, pitch, yaw, rad.
         stands : (6,) bool array
-            Feet that carry the robot; of fewer than three nothing is said.
+            Feet that carry the robot; of fewer than three nothing is reported.
         """
         if np.count_nonzero(stands) < _LEAST_FEET:
             return ""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Which mode the robot is in, where a request leads, and what is said about it."""
+"""Which mode the robot is in, where a request leads, and the sentence for it."""

@@ -7,7 +7,7 @@ from typing import Dict
 
 
 class Announcer:
-    """Chooses the text of the mode topic: what was said last by a source that has not taken it back."""
+    """Chooses the text of the mode topic: the last one of a source that has not taken it back."""
 
     def __init__(self) -> None:
         self._texts: Dict[str, str] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which mode the robot is in, where it is going, and what it says about it."""
+"""Which mode the robot is in, where it is going, and its text."""
 
 from __future__ import annotations
 

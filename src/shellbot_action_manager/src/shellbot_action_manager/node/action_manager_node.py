@@ -41,7 +41,7 @@ from shellbot_msgs.msg import Contacts, Footsteps, LimbReferences, ServoStates, 
 from shellbot_msgs.msg import Mode as ModeMsg
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 
-SILENCE = 10  # s of wall clock without joint_states before it is said: a driver's start takes some
+SILENCE = 10  # s of wall clock without joint_states before it is reported: a driver's start takes some
 ODOMETRY_AGE = 0.5  # s: an older odometry says nothing, but to the first tick
 ODOMETRY_WAIT = 0.5  # s of wall clock, at the start, for the latched odometry
 FOOTSTEPS_PERIOD = 0.05  # s between two messages of planned footsteps
@@ -170,7 +170,7 @@ class ActionManagerNode:
             self._walkspace_pub.publish(conversions.walkspace_to_message(output.walkspace, stamp))
 
     def _publish_footsteps(self, t: float, stamp: rospy.Time) -> None:
-        """Send the planned footsteps now and then, if somebody looks."""
+        """Send the planned footsteps now and then, if they are subscribed to."""
         due = abs(t - self._footsteps_time) >= FOOTSTEPS_PERIOD - 1e-6  # also after a reset
         if due and self._footsteps_pub.get_num_connections():
             self._footsteps_time = t

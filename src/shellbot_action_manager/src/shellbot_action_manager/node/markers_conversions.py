@@ -19,7 +19,7 @@ from shellbot_common.rotations import rotation_from_quaternion
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS
 from shellbot_msgs.msg import Footsteps, LimbReferences
 
-LIFETIME = rospy.Duration(0.5)  # of a marker that is not renewed: then nobody says any more that it is true
+LIFETIME = rospy.Duration(0.5)  # of a marker that is not renewed: it may no longer be true
 
 _TYPES = {
     Kind.DISC: Marker.CYLINDER,

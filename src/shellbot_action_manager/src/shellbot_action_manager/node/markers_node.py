@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Node `markers`: draws feet, support, reach, paths and footsteps for RViz, while somebody looks."""
+"""Node `markers`: draws feet, support, reach, paths and footsteps for RViz, while there is a subscriber."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from shellbot_common.publisher_node import Publisher
 from shellbot_kinematics.limb_references_conversions import stamp_from_seconds
 from shellbot_msgs.msg import Contacts, Footsteps, LimbReferences
 
-SILENCE = 5.0  # s of wall clock without a picture before it is said
+SILENCE = 5.0  # s of wall clock without a picture before it is reported
 QUEUE = 50  # messages: a path shall have no gaps on a busy machine
 WATCH = 0.2  # s of wall clock between two looks for subscribers
 
 
 class MarkersNode:
-    """Listens only while it has subscribers, so that nobody pays for markers that nobody sees."""
+    """Listens only while it has subscribers, so that markers cost nothing while they are not shown."""
 
     def __init__(self, core: MarkerCore) -> None:
         self._core, self._page = core, conversions.MarkerPage()

@@ -26,7 +26,7 @@ from shellbot_common.publisher_node import Publisher
 from shellbot_common.transforms_node import TransformBroadcaster
 from shellbot_msgs.msg import Contacts
 
-BLIND_TICKS = 100  # ticks without an attitude before it is said
+BLIND_TICKS = 100  # ticks without an attitude before it is reported
 
 
 class OdometryNode:

@@ -50,7 +50,7 @@ def exchanges(variant: str, servo_ids: Sequence[int], ticks: int) -> List[Exchan
     Raises
     ------
     EvaluationError
-        If dynamixel-sdk is not installed, or nobody answers.
+        If dynamixel-sdk is not installed, or no servo answers.
     """
     rounds, batch = 10, max(1, ticks // 10)
     ours, theirs, floor = _Tally("ax_bus"), _Tally("dynamixel-sdk"), _Tally("system calls alone")

@@ -50,9 +50,9 @@ class ServoReading(NamedTuple):
 class TorqueOff(NamedTuple):
     """Whether torque that was requested to be off is off."""
 
-    #: Port's time at which it was requested for the whole robot, s; NaN while torque is wanted
+    #: Port's time at which it was requested for the whole robot, s; NaN while torque is requested
     since: float = float("nan")
-    #: IDs of the servos that have not said since then, in a READ of the register, that their torque is off
+    #: IDs of the servos that have not confirmed since then, in a READ of the register, that their torque is off
     unconfirmed: Tuple[int, ...] = ()
 
     @property
@@ -62,7 +62,7 @@ class TorqueOff(NamedTuple):
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether every servo has said that its torque is off."""
+        """Whether every servo has confirmed that its torque is off."""
         return self.is_requested and not self.unconfirmed
 
 

@@ -60,7 +60,7 @@ class Snapshot:
     table: Array  #: (rows, n_servos) See `Row`; a copy
     command: Array  #: (n_servos,) Joint angles commanded, rad
     is_write_only: bool  #: Whether nothing is read
-    off_since: float = float("nan")  #: When torque off was requested for the whole robot, s; NaN while torque is wanted
+    off_since: float = float("nan")  #: When torque off was requested for the robot, s; NaN while torque is requested
 
 
 def build_state(

@@ -96,7 +96,7 @@ class ServoTrack:
     raise_at : float
         When its torque may be switched on again at the earliest, s.
     was_stale : bool
-        Whether it was said that its readings are old.
+        Whether its readings were reported to be old.
     claimed_since : dict of ErrorFlags to float
         Alarms that every reply had since a time, s, confirmed by a register or not.
     """
@@ -179,7 +179,7 @@ class ServoTrack:
         Parameters
         ----------
         feedback : Feedback
-            What it said.
+            What it reported.
         flags : int
             Error byte.
         stamp : float

@@ -95,8 +95,8 @@ def compliance_from_gains(
 ) -> Tuple[Dict[str, Compliance], Tuple[str, ...]]:
     """Return the compliance of each class of a gain table, and what it cannot do, in words.
 
-    A servo has P only: I and D of the table are left out, and said. The stiffness factor of the table counts. A gain
-    below that of the softest slope is met by a lower torque limit as far as that goes (a gain of 0 is limp).
+    A servo has P only: I and D of the table are left out and reported. The stiffness factor of the table counts. A
+    gain below that of the softest slope is met by a lower torque limit as far as that goes (a gain of 0 is limp).
 
     Parameters
     ----------

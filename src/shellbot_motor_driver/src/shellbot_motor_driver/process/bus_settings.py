@@ -25,7 +25,7 @@ class BusSettings:
     margin: float = 0.5e-3  #: s that a reply may be late on top (the process's own wake-up)
     servo_map: str = ""  #: A file in place of the robot's own servo map
     config: DriverConfig = DriverConfig()  #: Parameters of the driver
-    priority: int = 0  #: SCHED_FIFO priority, 0 for none; a refusal is said and survived
+    priority: int = 0  #: SCHED_FIFO priority, 0 for none; a refusal is logged and survived
     cpu: int = -1  #: Core to stay on, -1 for any
     restart: bool = True  #: Whether a bus process that dies is started again, into hold
 

@@ -27,7 +27,7 @@ _PATIENCE_S = (
 
 
 class ReadBack(NamedTuple):
-    """What servos said after torque was switched off."""
+    """What servos reported after torque was switched off."""
 
     stamps: Array  #: (n,) As `Pulse.read_back`
     trouble: str = ""  #: Why not all could be read; empty if each answered
@@ -49,8 +49,8 @@ def order_off(bus: Bus, servo_ids: Sequence[int]) -> None:
 def switch_off(bus: Bus, servo_ids: Sequence[int]) -> ReadBack:
     """Switch the torque of everything on the bus off, and read it back from the servos that are known.
 
-    The orders are sent again before each round of READs, until every servo has said that its torque is off or half a
-    second is over (more on a line with latency). Never raises for what port, wiring or servos do.
+    The orders are sent again before each round of READs, until every servo has confirmed that its torque is off or half
+    a second is over (more on a line with latency). Never raises for what port, wiring or servos do.
 
     Parameters
     ----------

@@ -33,8 +33,9 @@ def checked_state(state: DriverState, now: float, is_up: bool, status: TorqueOff
     Returns
     -------
     DriverState
-        Rung ``torque_off_unconfirmed``: servos that were to be limp have not said so in time. Rung ``bus_process``,
-        phase ``BUS_DOWN``, nothing fresh: the process does not run, or its state is older than `STATE_OLD_S`.
+        Rung ``torque_off_unconfirmed``: servos that were to be limp have not confirmed it in time. Rung
+        ``bus_process``, phase ``BUS_DOWN``, nothing fresh: the process does not run, or its state is older than
+        `STATE_OLD_S`.
     """
     state = replace(state, servos=tuple(_aged(servo, now) for servo in state.servos))
     if status.is_overdue:

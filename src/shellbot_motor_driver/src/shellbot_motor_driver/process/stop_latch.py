@@ -20,7 +20,7 @@ class StopLatch:
     orders : Orders
         Everything so far; a request that gives torque back takes what was known when it began.
     requested_at : float
-        CLOCK_MONOTONIC of the last order that takes torque away, s; NaN while torque is wanted.
+        CLOCK_MONOTONIC of the last order that takes torque away, s; NaN while torque is requested.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class StopLatch:
             self._put(self.orders._replace(ending=ending), now if ending is Ending.OFF else self.requested_at)
 
     def begin(self) -> None:
-        """Note that a process is wanted again: no ending is in force."""
+        """Note that a process is to run again: no ending is in force."""
         with self._lock:
             self._put(self.orders._replace(ending=Ending.NONE), self.requested_at)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether torque that was requested to be off is off: confirmed by every servo, or said loudly."""
+"""Whether torque that was requested to be off is off: confirmed by every servo, or reported as an error."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ CONFIRM_S = 0.5  # after which that is logged, and it is no longer waited for
 class TorqueOffStatus(NamedTuple):
     """Whether torque is off that was requested to be off."""
 
-    requested_at: float = float("nan")  #: CLOCK_MONOTONIC of the last request, s; NaN while torque is wanted
-    confirmed: bool = False  #: Whether every servo has said since then that its torque is off
-    unconfirmed_ids: Tuple[int, ...] = ()  #: Who has not; empty while torque is wanted
+    requested_at: float = float("nan")  #: CLOCK_MONOTONIC of the last request, s; NaN while torque is requested
+    confirmed: bool = False  #: Whether every servo has confirmed since then that its torque is off
+    unconfirmed_ids: Tuple[int, ...] = ()  #: Who has not; empty while torque is requested
     via: str = ""  #: Who read them back last: ``bus process``, ``parent``, or empty
-    text: str = "torque is wanted"  #: The same in one sentence, with the next step
+    text: str = "torque is requested"  #: The same in one sentence, with the next step
     is_overdue: bool = False  #: Whether it should have been confirmed by now
 
     @property
@@ -34,7 +34,7 @@ class TorqueOffStatus(NamedTuple):
 
 
 class TorqueOffWatch:
-    """Compare what servos said with when torque off was requested. Time is CLOCK_MONOTONIC, passed in.
+    """Compare what servos reported with when torque off was requested. Time is CLOCK_MONOTONIC, passed in.
 
     Attributes
     ----------
@@ -52,13 +52,13 @@ class TorqueOffWatch:
         self.trouble = ""
 
     def learn(self, read_back: Array, via: str) -> None:
-        """Take what servos said, as `Pulse.read_back`."""
+        """Take what servos reported, as `Pulse.read_back`."""
         merged = newest(self._read_back, read_back)
         if not np.array_equal(merged, self._read_back):
             self._read_back, self._via = merged, via
 
     def is_confirmed(self, requested_at: float) -> bool:
-        """Return whether every servo has said after ``requested_at`` that its torque is off."""
+        """Return whether every servo has confirmed after ``requested_at`` that its torque is off."""
         return bool((self._read_back > requested_at).all())
 
     def status(self, requested_at: float, now: float) -> TorqueOffStatus:
@@ -81,7 +81,7 @@ class TorqueOffWatch:
         return TorqueOffStatus(requested_at, False, tuple(self._ids[i] for i in missing), via, text, is_overdue)
 
     def report(self, requested_at: float, now: float) -> Optional[Notice]:
-        """Return what is to be said now: once that a request is overdue, and once that it was confirmed after all."""
+        """Return what to report now: once that a request is overdue, and once that it was confirmed after all."""
         if requested_at != requested_at or self.is_confirmed(requested_at):
             was_reported, self._is_reported, self._pending_since = self._is_reported, False, None
             if was_reported and requested_at == requested_at:

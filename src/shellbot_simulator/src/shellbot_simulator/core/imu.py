@@ -121,7 +121,7 @@ class ImuSensor:
         """Return angular velocity and specific force in the unit's own axes, (3,) rad/s, (3,) m/s^2.
 
         Means over the tick, as a real unit gives them: an impact between two samples is not lost. But the angular
-        velocity of a unit with orientation, which nobody has to integrate, is that of the moment.
+        velocity of a unit with orientation, which is not integrated, is that of the moment.
         """
         turn, acceleration, middle = np.zeros(3), np.zeros(3), quaternion.copy()
         if self._before is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of the cameras, rendered beside the physics loop and only while somebody listens."""
+"""Pictures of the cameras, rendered beside the physics loop and only while there is a subscriber."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Cameras:
 
     @property
     def is_requested(self) -> bool:
-        """Whether somebody listens."""
+        """Whether there is a subscriber."""
         return any(camera.is_requested for camera in self._cameras)
 
     def offer(self, simulator: Simulator, stamp: Optional[rospy.Time] = None) -> None:

@@ -29,7 +29,7 @@ class NodeParameters(Settings, error=ConfigError):
     paused: bool = False  #: Begin paused
     #: Longest wait for a stamped command, s of wall time
     lockstep_timeout: float = number(0.02, 60.0, "s of wall time", default=0.5)
-    #: Pictures per second of simulated time, while somebody listens
+    #: Pictures per second of simulated time, while there is a subscriber
     camera_rate: float = number(0.1, 100.0, "pictures per simulated second", default=10.0)
     camera_width: int = number(16, 2048, "pixels", default=640)  #: Pixels
     camera_height: int = number(16, 2048, "pixels", default=480)  #: Pixels

@@ -20,7 +20,7 @@ from . import sensor_conversions as convert
 from .lockstep import Phase
 
 _DIAGNOSTICS_PERIOD = 1.0  # s of wall time
-_SLOW = 0.9  # below this share of the wanted factor the status is a warning
+_SLOW = 0.9  # below this fraction of the commanded factor the status is a warning
 _KEPT = 100  # messages for a node that is late: a recording of a fast simulation misses none
 
 

@@ -32,7 +32,7 @@ _STEP = 16  # pixels: the renderer is set up anew for each size
 
 
 class RobotView(View):
-    """The robot from description, joints and pose; what is not known is said in words."""
+    """The robot from description, joints and pose; what is not known is named in a sentence."""
 
     ghost_requested = Signal(bool)
 

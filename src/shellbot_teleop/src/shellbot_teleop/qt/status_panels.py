@@ -64,7 +64,7 @@ class ModePanel(Card):
         self.body.addLayout(grid)
 
     def show_mode(self, mode: Optional[ModeInfo], stopped: bool) -> None:
-        """Show the mode; None when the action manager has said nothing yet."""
+        """Show the mode; None when the action manager has sent nothing yet."""
         if mode is None:
             self._name.setText(tr("STOPPED") if stopped else tr("no robot yet"))
             self._step.setText("")

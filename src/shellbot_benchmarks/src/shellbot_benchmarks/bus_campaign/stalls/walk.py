@@ -41,10 +41,10 @@ _SWING = {"fan": 0.05, "coxa": 0.25, "femur": 0.2, "tibia": 0.2}
 class Claim(IntEnum):
     """What the driver says of torque that is to be off."""
 
-    NONE = 0  # torque is wanted
+    NONE = 0  # torque is requested
     PENDING = 1  # to be off, not yet confirmed
     CONFIRMED = 2  # off
-    UNCONFIRMED = 3  # said loudly: it cannot be confirmed
+    UNCONFIRMED = 3  # an error: it cannot be confirmed
 
 
 def torque_claim(bus: BusProcess) -> Claim:
@@ -58,7 +58,7 @@ def torque_claim(bus: BusProcess) -> Claim:
 
 
 class Sample(NamedTuple):
-    """One look at the state: before and after it by the parent's clock, s, and what it said."""
+    """One look at the state: before and after it by the parent's clock, s, and what it reported."""
 
     before: float
     after: float
@@ -87,7 +87,7 @@ class Log:
     good: List[Any] = field(default_factory=list)
     orders: List[Given] = field(default_factory=list)  #: All orders
     shutdown_claim: int = Claim.NONE  #: What was claimed after the shutdown
-    events: List[Tuple[float, str]] = field(default_factory=list)  #: What the driver said
+    events: List[Tuple[float, str]] = field(default_factory=list)  #: What the driver reported
     #: Changes of the ladder: phase, and keys of its rungs
     steps: List[Tuple[float, str, str]] = field(default_factory=list)
     restarts: int = 0  #: Of the bus process
