@@ -8,10 +8,10 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 import yaml
-from snake_evaluation.snake_run import Setup
 
 from shellbot_common import package_file
 from shellbot_simulator.core.config import load_config
+from snake_evaluation.snake_run import Setup
 
 LAUNCH = str(package_file("snake_bringup", "launch/sim.launch"))
 

@@ -7,6 +7,11 @@ import json
 
 import numpy as np
 import pytest
+
+from shellbot_common import package_file
+from shellbot_evaluation.errors import EvaluationError
+from snake_evaluation import experiment_cli, film, slips, snake_cli
+from snake_evaluation import identify as identify_module
 from snake_evaluation.changes import _change
 from snake_evaluation.commanded import driven_step
 from snake_evaluation.cycles import CycleResult, run_cycles
@@ -16,11 +21,6 @@ from snake_evaluation.snake_run import Setup, SnakeRun
 from snake_evaluation.speed import speed_table
 from snake_evaluation.waypoint_experiment import GOALS, Mission, _mission
 from snake_motion.velocity_map import load_map
-
-from shellbot_common import package_file
-from shellbot_evaluation.errors import EvaluationError
-from snake_evaluation import experiment_cli, film, slips, snake_cli
-from snake_evaluation import identify as identify_module
 
 
 def test_every_option_says_what_it_is():

@@ -8,15 +8,15 @@ import dataclasses
 import numpy as np
 import pytest
 import yaml
-from snake_evaluation.bus_run import BusRun, bus_case
-from snake_evaluation.cycles import request_cycles
-from snake_evaluation.snake_run import Setup
 
 from ax_emulator import Fault
 from shellbot_motor_driver import ServoMap, ServoMapError
 from shellbot_motor_driver.driving.driver_state import Condition, Phase
 from shellbot_motor_driver.map.driven_robot import DrivenRobot
 from snake_description import expand, joint_names, load_variables, servo_map, snake_profile
+from snake_evaluation.bus_run import BusRun, bus_case
+from snake_evaluation.cycles import request_cycles
+from snake_evaluation.snake_run import Setup
 
 
 def texts(modules=4):

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import pytest
 import yaml
+
+from shellbot_evaluation.errors import EvaluationError
+from snake_evaluation import snake_cli
 from snake_evaluation.experiment_cli import main as experiment
 from snake_evaluation.results import write_results
 from snake_evaluation.slips import _steps, write_slips
 from snake_evaluation.snake_run import Setup
 from snake_motion.odometry import load_slips
-
-from shellbot_evaluation.errors import EvaluationError
-from snake_evaluation import snake_cli
 
 
 def test_runs_of_several_files_are_one_case(tmp_path):

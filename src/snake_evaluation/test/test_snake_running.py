@@ -10,12 +10,12 @@ import sys
 
 import numpy as np
 import pytest
+
+from shellbot_common import SettingsError
 from snake_evaluation.commanded import driven_step
 from snake_evaluation.running import CYCLES, GAITS, VELOCITIES, Case, Track, cases_of, embedded_step, row, table
 from snake_evaluation.snake_run import Setup, SnakeRun
 from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
-
-from shellbot_common import SettingsError
 
 GEOMETRY = BodyGeometry(4, 0.072, 0.052, 0.052)
 

@@ -9,9 +9,12 @@ import math
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+
+from shellbot_common.rotations import rotation_from_quaternion
 from snake_motion.attitude import Attitude
 from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
 from snake_motion.chassis_kernels import carried, settle
+from snake_motion.config import EngineConfig
 from snake_motion.core import SnakeCore, Waypoint
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import Feedback, SnakeEngine
@@ -20,9 +23,6 @@ from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
 from snake_motion.odometry import SnakeOdometry, load_slips, slips_file
 from snake_motion.torque_watch import TorqueWatch
 from snake_motion.velocity_map import load_maps
-
-from shellbot_common.rotations import rotation_from_quaternion
-from snake_motion.config import EngineConfig
 
 MODULES, SPEED = 16, 5.5
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])

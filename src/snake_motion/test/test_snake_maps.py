@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+
 from snake_motion.drive import VelocityDrive
 from snake_motion.errors import SnakeMotionError
 from snake_motion.families import FAMILIES

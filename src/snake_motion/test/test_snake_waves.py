@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from snake_motion.chassis import BodyGeometry, body_poses
 from snake_motion.errors import SnakeMotionError
 from snake_motion.families import family

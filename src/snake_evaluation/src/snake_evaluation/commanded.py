@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
-from snake_motion.drive import SIDEWAYS_BY
-from snake_motion.families import PERIOD, family
 
 from shellbot_evaluation.errors import EvaluationError
+from snake_motion.drive import SIDEWAYS_BY
+from snake_motion.families import PERIOD, family
 
 from .cycles import WARM_UP, steps_of
 from .snake_run import Setup, SnakeRun

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
-from snake_motion.engine import Target
 
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.stats import spread
+from snake_motion.engine import Target
 
 from .snake_run import Setup, SnakeRun, Truth
 

@@ -9,11 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ContextManager, Dict, List, Optional, Sequence
 
-from snake_motion.drive import SIDEWAYS_BY
-from snake_motion.errors import SnakeMotionError
-from snake_motion.families import FAMILIES
-from snake_motion.gait_table import load_rows
-
 from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.journal import Journal
@@ -22,6 +17,10 @@ from shellbot_evaluation.report_files import write_runs
 from shellbot_evaluation.reports import machine, made_by, write_json
 from shellbot_evaluation.tables import markdown_table, write_between_markers
 from shellbot_simulator.core.config import ENGINES
+from snake_motion.drive import SIDEWAYS_BY
+from snake_motion.errors import SnakeMotionError
+from snake_motion.families import FAMILIES
+from snake_motion.gait_table import load_rows
 
 from .changes import Change, run_changes
 from .commanded import Commanded, run_commands

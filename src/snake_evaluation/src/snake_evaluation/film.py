@@ -9,15 +9,15 @@ from typing import List, Sequence, Tuple
 
 import matplotlib
 import numpy as np
-from snake_motion.engine import Target
-from snake_motion.gait_table import GaitRow
-from snake_motion.waves import WaveRow
 
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.parallel import map_jobs
 from shellbot_evaluation.pictures import save_gif
 from shellbot_evaluation.reports import write_file
 from shellbot_simulator.core.render_process import View
+from snake_motion.engine import Target
+from snake_motion.gait_table import GaitRow
+from snake_motion.waves import WaveRow
 
 from .cycles import CycleResult, run_target
 from .snake_run import Setup, SnakeRun

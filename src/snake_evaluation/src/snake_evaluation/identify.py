@@ -10,14 +10,14 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 import yaml
-from snake_motion.engine import Target
-from snake_motion.families import PERIOD, Range, family, narrowed
-from snake_motion.velocity_map import EXPONENTS, Branch, VelocityMap, design_matrix
 
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import map_jobs
 from shellbot_evaluation.reports import write_file
+from snake_motion.engine import Target
+from snake_motion.families import PERIOD, Range, family, narrowed
+from snake_motion.velocity_map import EXPONENTS, Branch, VelocityMap, design_matrix
 
 from .cycles import CycleResult, run_target
 from .snake_run import Setup

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
-from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
-from snake_motion.families import PERIOD
-from snake_motion.gait_table import GaitRow, load_rows
 
 from shellbot_common.rotations import rotation_from_quaternion
 from shellbot_evaluation.tables import markdown_table
+from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
+from snake_motion.families import PERIOD
+from snake_motion.gait_table import GaitRow, load_rows
 
 from .commanded import driven_step
 from .cycles import request_cycles, steps_of

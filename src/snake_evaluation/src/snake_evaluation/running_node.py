@@ -14,7 +14,6 @@ import rospy
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
-from snake_motion.from_description import read_description
 from std_msgs.msg import String
 
 from shellbot_common import RobotProfile, SettingsError
@@ -26,6 +25,7 @@ from shellbot_evaluation.running_robot_node import WAIT, begin_node, wait_until
 from shellbot_evaluation.tables import write_between_markers
 from shellbot_msgs.msg import Mode
 from snake_motion.config import load_engine_config
+from snake_motion.from_description import read_description
 
 from .commanded import BEGIN
 from .cycles import WARM_UP

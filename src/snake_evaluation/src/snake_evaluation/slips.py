@@ -11,13 +11,13 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 from scipy.optimize import minimize
-from snake_motion.engine import Target
-from snake_motion.families import FAMILIES
-from snake_motion.odometry import LEAST
 
 from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import map_jobs
 from shellbot_evaluation.reports import write_file
+from snake_motion.engine import Target
+from snake_motion.families import FAMILIES
+from snake_motion.odometry import LEAST
 
 from .snake_run import Setup, SnakeRun
 

@@ -9,14 +9,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import List, Optional
 
-from snake_motion.errors import SnakeMotionError
-from snake_motion.families import FAMILIES
-from snake_motion.gait_table import load_rows
-
 from shellbot_common import package_file, read_yaml
 from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
 from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import add_workers
+from snake_motion.errors import SnakeMotionError
+from snake_motion.families import FAMILIES
+from snake_motion.gait_table import load_rows
 
 from .bus_run import bus_table
 from .cycles import CycleResult

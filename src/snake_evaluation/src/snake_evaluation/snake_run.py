@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Callable, Dict, Mapping, Optional, Tuple
 
 import numpy as np
-from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
-from snake_motion.core import CoreOutput, SnakeCore
-from snake_motion.drive import VelocityDrive
-from snake_motion.engine import SnakeEngine
-from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
-from snake_motion.odometry import Slip, load_slips, slips_file
-from snake_motion.velocity_map import VelocityMap, load_maps
 
 from shellbot_common import TICK, package_file
 from shellbot_common.rotations import rotation_from_quaternion
 from shellbot_simulator import Simulator
 from shellbot_simulator.core.config import SimulatorConfig, load_config
 from snake_description import SnakeVariables, expand, load_variables, snake_profile
+from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
 from snake_motion.config import load_engine_config
+from snake_motion.core import CoreOutput, SnakeCore
+from snake_motion.drive import VelocityDrive
+from snake_motion.engine import SnakeEngine
+from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
+from snake_motion.odometry import Slip, load_slips, slips_file
+from snake_motion.velocity_map import VelocityMap, load_maps
 
 SLOW = {"source": 3.0}
 """Time scale of the gaits by servo, 1 where it is not named: the source's servo takes 1.6 to 3.1 s a cycle."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
+
 from snake_motion.core import Waypoint
 
 from .snake_run import Setup, SnakeRun
