@@ -41,8 +41,12 @@ _COLUMNS = {
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    p = argparse.ArgumentParser(prog="scripts/action humanoid", description=__doc__)
-    commands = p.add_subparsers(dest="command", required=True, metavar="list|check|run|record")
+    p = argparse.ArgumentParser(
+        prog="scripts/action humanoid",
+        description=__doc__,
+        epilog="on the running robot, whatever robot it is: scripts/action humanoid run MOTION",
+    )
+    commands = p.add_subparsers(dest="command", required=True, metavar="list|check|record")
     own = argparse.ArgumentParser(add_help=False)
     own.add_argument("--motions-file", type=Path, default="", metavar="FILE", help="with motions of your own")
     commands.add_parser("list", parents=[own], help="names, frames and durations")
@@ -50,7 +54,6 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("motion", nargs="*", help="names; all by default")
     check.add_argument("--friction", type=float, nargs="+", default=[0.6, 0.8, 1.0], help="(default 0.6 0.8 1.0)")
     check.add_argument("--seed", type=seed_of, default=0, help="of start and noise (default 0)")
-    commands.add_parser("run", help="on the running robot, as scripts/action run", add_help=False)
     record = commands.add_parser("record", help="make a motion of recorded joint_states")
     record.add_argument("motion", help="its name")
     record.add_argument("--from-file", type=Path, required=True, metavar="FILE", help="a bag, or a table (.csv)")
@@ -65,10 +68,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """Run the tool; returns 0, 1 if a motion is red or failed, 2 after an error."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    if words[:1] == ["run"]:
-        return int(importlib.import_module("shellbot_evaluation.action_cli").main(words))
-    arguments = parser().parse_args(words)
+    arguments = parser().parse_args(argv)
     return run_tool(lambda: {"list": _list, "check": _check, "record": _record}[arguments.command](arguments))
 
 
