@@ -18,11 +18,9 @@ from shellbot_evaluation.metrics import (
     cost_of_transport,
     mechanical_power,
     speed_metrics,
-    square_metrics,
     total_torque,
-    turn_metrics,
-    walk_metrics,
 )
+from shellbot_evaluation.phase_metrics import square_metrics, turn_metrics, walk_metrics
 from shellbot_evaluation.stats import percentile, spread
 
 NAMES = ("a", "b")

@@ -9,7 +9,7 @@ from PIL import Image
 
 from shellbot_common import SettingsError
 from shellbot_evaluation import plot_cli
-from shellbot_evaluation.tuning.spring_figure import FRICTION, STIFFNESS
+from shellbot_evaluation.spring_figure import FRICTION, STIFFNESS
 from shellbot_evaluation.tuning.spring_study import Foot, damping_needed, growth, simulate, tick_matrix, wander
 
 FOOT = Foot()

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Mapping, Optional, Tuple
 
 from shellbot_common import Settings, choice, number
+from shellbot_common.seed_streams import GREATEST_SEED
 from shellbot_simulator.core.config import ENGINES, Box, SimulatorConfig, load_config
 from shellbot_simulator.core.errors import SimulatorError
 from shellbot_simulator.core.terrain import terrain
 
 from .errors import DefinitionError
 
-GREATEST_SEED = 2**31 - 1
 MODE_LIMIT_S = 40.0  # s, simulated, to reach a mode
 
 

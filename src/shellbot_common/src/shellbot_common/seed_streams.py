@@ -11,6 +11,8 @@ from enum import IntEnum
 
 import numpy as np
 
+GREATEST_SEED = 2**31 - 1  # of a run
+
 
 class Stream(IntEnum):
     """What is drawn."""

@@ -11,9 +11,9 @@ from typing import Callable, Optional, Sequence, TextIO
 
 from tqdm import tqdm
 
-from shellbot_chain.chain_config import GREATEST_SEED
 from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_common import SettingsError
+from shellbot_common.seed_streams import GREATEST_SEED
 from shellbot_simulator.core.config import ENGINES
 from shellbot_simulator.core.errors import SimulatorError
 

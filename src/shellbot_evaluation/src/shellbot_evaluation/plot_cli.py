@@ -13,12 +13,11 @@ from shellbot_action_manager.errors import ActionManagerError
 from shellbot_chain.errors import DefinitionError
 from shellbot_description import DescriptionError
 
-from . import plot_bodies, plot_frames, plot_other, plot_shellbot
+from . import plot_bodies, plot_frames, plot_other, plot_shellbot, spring_figure
 from .bags import cli as bag_cli
 from .console import run_tool, say
 from .plot_canvas import check_file, finish
 from .plot_parser import check, parse, parser
-from .tuning import spring_figure
 
 __all__ = ["main", "parser"]
 

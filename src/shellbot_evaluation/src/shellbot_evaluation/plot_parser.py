@@ -14,9 +14,8 @@ from robot_mechanics.arguments import negative_numbers
 from shellbot_chain.errors import DefinitionError
 from shellbot_kinematics import Frame
 
-from . import plot_bodies
+from . import plot_bodies, spring_figure
 from .bags import cli as bag_cli
-from .tuning import spring_figure
 
 FRAMES = {"foot": Frame.FOOT, "sphere_centre": Frame.SPHERE_CENTRE}
 MOST_SAMPLES = 2_000_000

@@ -11,13 +11,12 @@ from typing import Any, Dict, List, Mapping, Sequence
 
 from markdown_it import MarkdownIt
 
-from .perturbations import PERTURBATIONS
 from .plots import plot_runs
 from .reports import machine, write_csv, write_file, write_json
 from .stats import spread
 from .tables import markdown_table
 
-_GIVEN = ("seed", "friction", "label", "message", *PERTURBATIONS)  # what is not plotted as a figure
+_GIVEN = ("seed", "friction", "label", "message")  # what is not plotted as a figure
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
 body {{ font: 15px/1.45 sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; }}
@@ -107,6 +106,7 @@ def write_runs(
     columns: Mapping[str, str],
     digits: Mapping[str, int],
     content: Mapping[str, Any],
+    given: Sequence[str] = (),
 ) -> Path:
     """Plot the figures of every run, write the files of `write_files`, and return the page.
 
@@ -118,10 +118,12 @@ def write_runs(
         Runs; `label` names the case of each, where there are several.
     columns, digits : mapping
         Of the tables, as of `run_tables`.
+    given : sequence of str, optional
+        Keys of what a run was given, such as what it drew by its seed: not plotted as figures.
     """
     folder.mkdir(parents=True, exist_ok=True)
     picture = folder / f"{name}.png"
-    plot_runs(picture, name, rows, {key: head for key, head in columns.items() if key not in _GIVEN})
+    plot_runs(picture, name, rows, {key: head for key, head in columns.items() if key not in (*_GIVEN, *given)})
     tables = run_tables(rows, columns, digits, "label")
     return write_files(folder, name, text, rows, tables, [picture], content)[-1]
 

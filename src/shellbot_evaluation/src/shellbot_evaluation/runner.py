@@ -16,16 +16,9 @@ from shellbot_client.mission import Mission
 
 from .errors import EvaluationError
 from .experiments import Experiment, Run
-from .metrics import (
-    as_row,
-    body_metrics,
-    cost_of_transport,
-    speed_metrics,
-    square_metrics,
-    turn_metrics,
-    walk_metrics,
-)
+from .metrics import as_row, body_metrics, cost_of_transport, speed_metrics
 from .perturbations import PUSH, chain_changes, pusher
+from .phase_metrics import square_metrics, turn_metrics, walk_metrics
 from .transport_experiment import electrical_power
 
 SPEED_WINDOW_S = 3.0  # the greatest mean speed is taken over this long

@@ -17,7 +17,7 @@ from shellbot_chain.errors import DefinitionError
 from .console import add_out, add_seeds, add_simulators, one_simulator, run_tool, say, seeds_of
 from .journal import Journal
 from .parallel import add_workers, map_jobs, pool_of
-from .perturbations import PUSH, Perturbations, add_perturb, chain_changes
+from .perturbations import PERTURBATIONS, PUSH, Perturbations, add_perturb, chain_changes
 from .report_files import write_runs
 from .reports import machine, made_by, write_json
 from .tables import markdown_table, split_at_markers, write_between_markers
@@ -144,7 +144,7 @@ class SeededRuns:
         self, arguments: argparse.Namespace, rows: Sequence[Mapping[str, Any]], text: str, content: Mapping[str, Any]
     ) -> None:
         digits = {**dict.fromkeys(self.columns, 1), **self.digits}
-        write_runs(arguments.out, self.name, text, rows, self.columns, digits, content)
+        write_runs(arguments.out, self.name, text, rows, self.columns, digits, content, PERTURBATIONS)
         if arguments.json is not None:
             write_json(arguments.json, {"machine": machine(), **content, "runs": rows})
         if arguments.write is not None:

@@ -12,7 +12,7 @@ from shellbot_chain.planar import PlanarPath
 from shellbot_client.mission import PhaseRecord
 from shellbot_client.phases import Pose, Turn, Walk
 
-from .metrics import turn_metrics, walk_metrics
+from .phase_metrics import turn_metrics, walk_metrics
 from .tables import markdown_table
 
 TOUR = ("forward", "sideways", "turn", "tilt")

@@ -11,13 +11,13 @@ from scipy.optimize import brentq
 
 from shellbot_common import TICK
 from shellbot_description import robot_profile
-from shellbot_evaluation.console import Progress, say
-from shellbot_evaluation.plot_canvas import COLOURS, new_figure
-from shellbot_evaluation.tables import markdown_table
 from shellbot_kinematics.solver_config import SolverConfig
 
+from .console import Progress, say
 from .loop_experiment import DIGITS, GAINS, HEADS, loop_rows
-from .spring_study import Foot, damping_needed, growth, simulate, wander
+from .plot_canvas import COLOURS, new_figure
+from .tables import markdown_table
+from .tuning.spring_study import Foot, damping_needed, growth, simulate, wander
 
 LEVER = 0.12  # m from femur to foot: brings gains of the joint to the foot
 STIFFNESS = robot_profile("simulation").classes["femur"].stiffness / LEVER**2  # N/m
