@@ -58,28 +58,34 @@ OWN = {
         "ax_tools",
     },
     "shellbot_teleop": {"shellbot_common", "shellbot_simulator"},
+    "robot_evaluation": {"shellbot_common", "shellbot_control", "shellbot_simulator", "robot_mechanics"},
 }
 OWN["shellbot_chain"] = set(OWN) - {"shellbot_teleop", "shellbot_gazebo_connector", "ax_tools"}
-OWN["shellbot_client"] = {"robot_mechanics", "shellbot_common", "shellbot_action_manager", "shellbot_chain"}
+OWN["shellbot_client"] = {
+    "robot_evaluation",
+    "robot_mechanics",
+    "shellbot_common",
+    "shellbot_action_manager",
+    "shellbot_chain",
+}
 OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "shellbot_client", "ax_tools"}
 OWN["shellbot_benchmarks"] = OWN["shellbot_evaluation"] | {"shellbot_evaluation", "shellbot_teleop"}
 # Other robots stand on the general packages alone.
 OWN["arm_control"] = {"robot_mechanics", "shellbot_common"}
 OWN["snake_description"] = {"shellbot_common", "shellbot_control"}
 OWN["snake_motion"] = {"robot_mechanics", "shellbot_common", "shellbot_control"}
-# of shellbot_evaluation only what is of no robot: tables, statistics, parallel runs, pictures, command line
 OWN["snake_evaluation"] = OWN["snake_description"] | {
     "snake_description",
     "snake_motion",
     "shellbot_simulator",
-    "shellbot_evaluation",
+    "robot_evaluation",
     "shellbot_chain",  # of it only the robot on emulated servos, which is of no robot
 }
 # the humanoid: on the general packages, and on nothing of Shellbot's
 OWN["humanoid_description"] = {"shellbot_common"}
 OWN["humanoid_motion"] = {"robot_mechanics", "shellbot_common", "shellbot_control"}
 OWN["humanoid_evaluation"] = {"humanoid_description", "humanoid_motion", "shellbot_common"}
-OWN["humanoid_evaluation"] |= {"shellbot_evaluation", "shellbot_simulator"}
+OWN["humanoid_evaluation"] |= {"robot_evaluation", "shellbot_simulator"}
 
 # Within the general library: folder -> the others that its modules may import when they are loaded (a chain loads the
 # writers of kernels when it is compiled).
@@ -196,7 +202,13 @@ def test_nothing_on_board_imports_evaluation_benchmarks_or_the_chain():
     assert {"shellbot_action_manager", "shellbot_kinematics", "shellbot_motor_driver"} <= reached
     for _ in OWN:
         reached = reached.union(*(OWN.get(package, ()) for package in reached))
-    assert not reached & {"shellbot_chain", "shellbot_client", "shellbot_evaluation", "shellbot_benchmarks"}
+    assert not reached & {
+        "robot_evaluation",
+        "shellbot_chain",
+        "shellbot_client",
+        "shellbot_evaluation",
+        "shellbot_benchmarks",
+    }
 
 
 def test_signals_never_shut_a_node_down_within_a_call_to_the_master():

@@ -13,11 +13,16 @@ NAMES = re.compile(
     r"|shellbot_legs_controller|shellbot_description",
     re.IGNORECASE,
 )
-PACKAGES = ("shellbot_common", "shellbot_control", "shellbot_gazebo_connector", "shellbot_simulator")
+PACKAGES = (
+    "robot_evaluation",
+    "shellbot_common",
+    "shellbot_control",
+    "shellbot_gazebo_connector",
+    "shellbot_simulator",
+)
 FOLDERS = ("src", "nodes", "scripts", "config", "cfg", "launch", "urdf", "worlds")
 GENERAL = (
     *(f"{package}/{folder}" for package in PACKAGES for folder in FOLDERS if (SOURCE / package / folder).is_dir()),
-    "shellbot_chain/src/shellbot_chain/trace.py",
     "shellbot_teleop/src/shellbot_teleop/joint_table.py",
     "shellbot_teleop/src/shellbot_teleop/gains_model.py",
     "shellbot_teleop/src/shellbot_teleop/gains_client_node.py",

@@ -75,7 +75,7 @@ def test_an_option_means_the_same_everywhere():
                 own = options & {"--workers", "--jobs"} and file.name != "parallel.py"
                 if own or ("--write" in options and shown != {"PAGE"}):
                     wrong.append(f"{file.relative_to(ROOT)}:{call.lineno}")
-    assert not wrong, f"use shellbot_evaluation.parallel.add_workers; metavar PAGE of --write: {wrong}"
+    assert not wrong, f"use robot_evaluation.parallel.add_workers; metavar PAGE of --write: {wrong}"
 
 
 def test_a_long_module_has_a_reason():

@@ -18,14 +18,14 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 ROOT = Path(__file__).resolve().parents[2]
 LIB = ROOT / "scripts" / "lib"
-OURS = ("shellbot_evaluation", "shellbot_chain", "shellbot_common")  # what the table and its errors come from
+OURS = ("robot_evaluation", "shellbot_common")  # what the table and its errors come from
 sys.path[:0] = [str(LIB), *(str(ROOT / "src" / name / "src") for name in OURS)]
 
 from version_cases import CASES, Case, VersionsError, choose_cases, find_interpreter, relevant  # noqa: E402
 from version_report import INTERPRETED, KINEMATICS, PACKAGES, Results, read_junit, report  # noqa: E402
 
-from shellbot_evaluation.errors import EvaluationError  # noqa: E402
-from shellbot_evaluation.tables import write_between_markers  # noqa: E402
+from robot_evaluation.errors import EvaluationError  # noqa: E402
+from robot_evaluation.tables import write_between_markers  # noqa: E402
 
 
 def say(text: str) -> None:

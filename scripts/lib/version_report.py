@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Mapping, Sequence
 
 from version_cases import CASES
 
-from shellbot_evaluation.tables import markdown_table
+from robot_evaluation.tables import markdown_table
 
 KINEMATICS, INTERPRETED = "kinematics", "kinematics, interpreted"
 # the library that numba is for comes first; bringup has launch files only, which ROS must load

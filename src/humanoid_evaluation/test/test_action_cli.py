@@ -8,7 +8,7 @@ import pytest
 
 import humanoid_description
 from humanoid_evaluation.action_cli import main
-from shellbot_evaluation.joint_tables import write_joints
+from robot_evaluation.joint_tables import write_joints
 
 NAMES = list(humanoid_description.profile().joint_names)
 STANCE = np.array(list(humanoid_description.profile().pose("stand").values()))

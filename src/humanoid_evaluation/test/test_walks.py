@@ -26,9 +26,9 @@ from humanoid_evaluation.trial import Trial, run_trial, world_of
 from humanoid_motion.interface import Feedback
 from humanoid_motion.parameters import WalkError
 from humanoid_motion.robot_core import HumanoidCore
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.journal import Journal
 from shellbot_common import SettingsError
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.journal import Journal
 from shellbot_simulator.core.config import load_config
 from shellbot_simulator.core.errors import CommandError
 from shellbot_simulator.core.simulator import Simulator

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from ax_emulator import KINDS, Fault
+from robot_evaluation.errors import DefinitionError
 from shellbot_benchmarks.bus_campaign import cli
 from shellbot_benchmarks.bus_campaign.fault_walk import FaultWalk, _Walk, run_fault_walk
 from shellbot_benchmarks.bus_campaign.reads import ReadCampaign, run_reads
 from shellbot_benchmarks.bus_campaign.recovery import RecoveryCampaign, lossy_walk, run_recovery
 from shellbot_benchmarks.bus_campaign.schedule import RANGES, SLOT, Slot, random_schedule
-from shellbot_chain.errors import DefinitionError
 from shellbot_chain.onboard_chain import OnboardChain
 
 

@@ -11,6 +11,7 @@ from argparse import Namespace
 import numpy as np
 import pytest
 
+from robot_evaluation.errors import EvaluationError
 from shellbot_benchmarks.bench_chain import ChainSpeed, bench_chain, fast_enough
 from shellbot_benchmarks.bench_report import report
 from shellbot_benchmarks.bench_ros import ros_text
@@ -18,7 +19,6 @@ from shellbot_benchmarks.bench_teleop import teleop_text
 from shellbot_benchmarks.bench_workers import bench_workers
 from shellbot_benchmarks.cpu_meter import CpuMeter
 from shellbot_benchmarks.latency import ChangeWatch, latency_row, spread_waits, worst_factor
-from shellbot_evaluation.errors import EvaluationError
 
 
 def test_watch_finds_the_first_vector_that_differs_by_more_than_the_noise():

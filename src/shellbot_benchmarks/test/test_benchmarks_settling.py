@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 
+from robot_evaluation.errors import EvaluationError
 from shellbot_benchmarks.bench_teleop import operator_text
 from shellbot_benchmarks.network_link import network_link
 from shellbot_benchmarks.settling import settling_time
-from shellbot_evaluation.errors import EvaluationError
 
 TIMES = np.linspace(0.0, 2.0, 201)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
-from shellbot_chain.trace import Trace, TraceRecorder
+from robot_evaluation.trace import Trace, TraceRecorder
 from shellbot_common import TICK, RobotProfile
 from shellbot_control import CommandFilter, GainTable, JointLimits, check_controller_joints
 from shellbot_control.controllers import controllers_text

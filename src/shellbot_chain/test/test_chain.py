@@ -8,10 +8,11 @@ import math
 import numpy as np
 import pytest
 
+from robot_evaluation.errors import DefinitionError
+from robot_evaluation.planar import YawUnwrapper, displacement_in_start_axes
+from robot_evaluation.trace import Trace
 from shellbot_chain.chain import Chain
-from shellbot_chain.errors import ChainError, DefinitionError, MissionFailed
-from shellbot_chain.planar import YawUnwrapper, displacement_in_start_axes
-from shellbot_chain.trace import Trace
+from shellbot_chain.errors import ChainError, MissionFailed
 from shellbot_common.rotations import yaw_from_quaternion
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robot_evaluation.errors import DefinitionError
 from shellbot_chain.chain import Chain
-from shellbot_chain.errors import DefinitionError
 from shellbot_common.rotations import tilt_from_quaternion
 from shellbot_description import named_pose_array
 

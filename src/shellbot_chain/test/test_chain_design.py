@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robot_evaluation.errors import DefinitionError
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
-from shellbot_chain.errors import DefinitionError
 
 
 def test_the_torque_scale_limits_the_effort_of_every_servo():

@@ -9,8 +9,8 @@ import pytest
 from ax_bus import Bus, SyncWriter, Timeouts
 from ax_bus.registers import RAD_PER_STEP
 from ax_emulator import Fault, VirtualPort
+from robot_evaluation.errors import DefinitionError
 from shellbot_chain.emulated_robot import EmulatedRobot
-from shellbot_chain.errors import DefinitionError
 from shellbot_description import named_pose_array
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robot_evaluation.errors import DefinitionError
 from shellbot_chain.chain import Chain
-from shellbot_chain.errors import DefinitionError
 
 
 def attitude_error(chain):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ax_emulator import Fault
-from shellbot_chain.errors import ChainError, DefinitionError
+from robot_evaluation.errors import DefinitionError, EvaluationError
 from shellbot_chain.onboard_chain import OnboardChain
 from shellbot_common.rotations import tilt_from_quaternion
 from shellbot_motor_driver.driving.driver_state import Phase
@@ -69,7 +69,7 @@ def test_a_robot_that_walks_its_battery_empty_sits_down_and_switches_off():
     while Phase.OFF not in phases and chain.time < 60.0:
         try:
             chain.walk((0.1, 0.0, 0.0), seconds=0.5, settle=False)
-        except ChainError:
+        except EvaluationError:
             chain.run(0.5)
         phases.append(chain.robot.driver.state().ladder.phase)
     assert phases[0] is Phase.FOLLOWING and phases[-1] is Phase.OFF and Phase.SITTING in phases

@@ -13,10 +13,11 @@ from ax_bus import Bus, Timeouts, direction
 from ax_bus.errors import NoReplyError
 from ax_bus.serial_port import SerialPort
 from ax_emulator import Fault
+from robot_evaluation.errors import DefinitionError
 from shellbot_chain.emulated_robot import EmulatedRobotConfig
 from shellbot_chain.emulated_robot_params import EmulatedRobotParams, faults_of
 from shellbot_chain.emulated_robot_server import RobotReport, RobotServer, ServerSettings
-from shellbot_chain.errors import ChainError, DefinitionError
+from shellbot_chain.errors import ChainError
 
 PATIENT = Timeouts(link_latency=0.08)  # tests share the machine with others
 WAIT = 60.0  # s

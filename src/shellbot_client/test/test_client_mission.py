@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shellbot_chain.errors import DefinitionError, MissionFailed
+from robot_evaluation.errors import DefinitionError
+from shellbot_chain.errors import MissionFailed
 from shellbot_client.mission import Mission, MissionState, Observation
 from shellbot_client.phases import GoTo, Pose, Turn, Walk, stand_up, turn, walk
 

@@ -17,12 +17,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, String
 
 import shellbot_description
-from shellbot_chain.chain import Chain
-from shellbot_chain.errors import DefinitionError
-from shellbot_chain.planar import PlanarPath
-from shellbot_common import RobotProfile, package_file
-from shellbot_evaluation import plot_cli
-from shellbot_evaluation.bags.analysis import (
+from robot_evaluation.bags.analysis import (
     commanded_velocity,
     contact_rows,
     latency,
@@ -30,15 +25,19 @@ from shellbot_evaluation.bags.analysis import (
     tracking,
     velocity_rows,
 )
-from shellbot_evaluation.bags.cli import PARTS, missing
-from shellbot_evaluation.bags.data import BagData, ContactTrack, JointTrack, Stamps, TwistTrack
-from shellbot_evaluation.bags.figure import draw
-from shellbot_evaluation.bags.purpose import bag_file, load, purposes
-from shellbot_evaluation.bags.read_conversions import pose_track, read_bag
-from shellbot_evaluation.bags.replay_node import check
-from shellbot_evaluation.bags.robot_conversions import main as bag_robot
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.joint_tables import read_joints
+from robot_evaluation.bags.cli import PARTS, missing
+from robot_evaluation.bags.data import BagData, ContactTrack, JointTrack, Stamps, TwistTrack
+from robot_evaluation.bags.figure import draw
+from robot_evaluation.bags.purpose import bag_file, load, purposes
+from robot_evaluation.bags.read_conversions import pose_track, read_bag
+from robot_evaluation.bags.replay_node import check
+from robot_evaluation.bags.robot_conversions import main as bag_robot
+from robot_evaluation.errors import DefinitionError, EvaluationError
+from robot_evaluation.joint_tables import read_joints
+from robot_evaluation.planar import PlanarPath
+from shellbot_chain.chain import Chain
+from shellbot_common import RobotProfile, package_file
+from shellbot_evaluation import plot_cli
 from shellbot_msgs.msg import Contact, Contacts
 
 SPEED, YAW_RATE = 0.15, 0.1  # m/s, rad/s

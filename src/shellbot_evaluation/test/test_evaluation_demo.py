@@ -13,14 +13,13 @@ import psutil
 import pytest
 from PIL import Image
 
-from shellbot_chain.errors import DefinitionError
-from shellbot_chain.planar import PlanarPath
+from robot_evaluation.errors import DefinitionError, EvaluationError
+from robot_evaluation.pictures import contact_sheet, save_all
+from robot_evaluation.planar import PlanarPath
+from robot_evaluation.reports import write_json
 from shellbot_client.mission import PhaseRecord
 from shellbot_evaluation.demo_params import DemoParams, launch_start_time
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.pictures import contact_sheet, save_all
 from shellbot_evaluation.plans import DemoPlan
-from shellbot_evaluation.reports import write_json
 from shellbot_evaluation.summary import make_summary, score_phases, score_tilt, summary_table
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from ax_emulator.battery import Battery
+from robot_evaluation.metrics import mechanical_power, total_torque
 from shellbot_chain.chain import Chain
 from shellbot_chain.onboard_chain import OnboardChain
 from shellbot_evaluation.energy_experiment import LONGEST, Case, battery_figures, conditions, execute, run_time
-from shellbot_evaluation.metrics import mechanical_power, total_torque
 from shellbot_evaluation.transport_experiment import electrical_power, measured_walk
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 

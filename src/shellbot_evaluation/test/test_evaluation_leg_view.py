@@ -16,8 +16,7 @@ from PIL import Image
 
 from ax_bus import Bus, Timeouts
 from ax_emulator import EmulatedChain, Fault, VirtualPort
-from shellbot_chain.errors import DefinitionError
-from shellbot_evaluation.errors import EvaluationError
+from robot_evaluation.errors import DefinitionError, EvaluationError
 from shellbot_evaluation.leg_view.drives import BusDrive, PictureDrive
 from shellbot_evaluation.leg_view.limb import limb_joints, load_map
 from shellbot_motor_driver.emulated_servos import shellbot_servos

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from ax_emulator import Fault
-from shellbot_chain.errors import DefinitionError
+from robot_evaluation.errors import DefinitionError
 from shellbot_chain.onboard_chain import BusOptions
 from shellbot_evaluation import onboard_cli
 from shellbot_evaluation.onboard_experiment import WalkCase, compare, plan

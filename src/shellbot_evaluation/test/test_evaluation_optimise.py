@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
+from robot_evaluation.errors import EvaluationError
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.gait.gait_table import load_gaits
-from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.experiment_cli import main as experiment
 from shellbot_evaluation.optimise_experiment import FAILED, KNOBS, Search, Trial, changed, execute, numbers_of, score
 

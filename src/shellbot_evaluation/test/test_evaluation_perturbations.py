@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robot_evaluation.errors import DefinitionError
 from shellbot_chain.chain_config import ChainConfig
-from shellbot_chain.errors import DefinitionError
 from shellbot_common import package_file
 from shellbot_common.yaml_file import read_yaml
 from shellbot_evaluation.engines_experiment import SERVOS

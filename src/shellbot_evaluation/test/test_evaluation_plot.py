@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from robot_evaluation.plot_canvas import COLOURS
 from robot_mechanics import model_path
 from robot_mechanics.dynamics.cli import load
 from robot_mechanics.dynamics.simulation import simulate
 from shellbot_benchmarks.virtual_display import virtual_display
 from shellbot_evaluation import plot_bodies, plot_cli, plot_parser, plot_shellbot
-from shellbot_evaluation.plot_canvas import COLOURS
 
 ROOT = Path(__file__).resolve().parents[3]
 KINDS = {
@@ -214,7 +214,7 @@ def test_a_window_needs_a_display(tmp_path, monkeypatch, capsys):
 SHOW = """
 import sys
 from pathlib import Path
-from shellbot_evaluation.plot_canvas import finish, new_figure
+from robot_evaluation.plot_canvas import finish, new_figure
 figure = new_figure((3.0, 2.0), True)
 figure.subplots().plot([0, 1])
 timer = figure.canvas.new_timer(interval=300)  # closes the window as a user would

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from robot_evaluation.plot_canvas import new_figure
 from shellbot_evaluation import preview_cli
 from shellbot_evaluation.action_cli import main
-from shellbot_evaluation.plot_canvas import new_figure
 from shellbot_evaluation.preview import pictures, record_action, record_gait, spread
 from shellbot_evaluation.preview_figure import draw_action, draw_gait
 from shellbot_simulator.core.errors import RenderError

@@ -8,11 +8,11 @@ import re
 import numpy as np
 import pytest
 
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.joint_tables import read_joints, write_joints
 from shellbot_description import driven_joint_names, named_pose_array
 from shellbot_evaluation.action_cli import main
 from shellbot_evaluation.action_record import Recorder
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.joint_tables import read_joints, write_joints
 
 NAMES = driven_joint_names("simulation")
 STAND = named_pose_array("stand", "simulation")

@@ -13,15 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from robot_evaluation.console import Progress, seed_of, seeds_of
+from robot_evaluation.errors import DefinitionError, EvaluationError
+from robot_evaluation.reports import code_version, machine, write_csv, write_json
+from robot_evaluation.tables import markdown_table, write_between_markers
 from shellbot_chain.chain_config import ChainConfig
-from shellbot_chain.errors import DefinitionError
 from shellbot_evaluation.campaign import Campaign, case_summary, comparison
-from shellbot_evaluation.console import Progress, seed_of, seeds_of
-from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.experiment_report import campaign_text
 from shellbot_evaluation.experiments import Limit, load_experiments, make_case, plan_runs
-from shellbot_evaluation.reports import code_version, machine, write_csv, write_json
-from shellbot_evaluation.tables import markdown_table, write_between_markers
 
 CONFIG = Path(__file__).resolve().parents[1] / "config"
 

@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 
-from shellbot_chain.errors import DefinitionError, MissionFailed
-from shellbot_chain.planar import PlanarPath
+from robot_evaluation.errors import DefinitionError, EvaluationError
+from robot_evaluation.pictures import save_gif, save_mp4
+from robot_evaluation.planar import PlanarPath
+from shellbot_chain.errors import MissionFailed
 from shellbot_client.mission import Mission, MissionState, Observation, PhaseRecord
 from shellbot_client.phases import GoTo, Roll, roll, stand_up
 from shellbot_evaluation import mission_cli
 from shellbot_evaluation.demo_params import DemoParams
-from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.experiment_cli import main as experiment
 from shellbot_evaluation.mission_experiment import conditions
 from shellbot_evaluation.mission_film import SIZE, Reel
 from shellbot_evaluation.parts import score_parts
-from shellbot_evaluation.pictures import save_gif, save_mp4
 from shellbot_evaluation.plans import MissionPlan
 from shellbot_evaluation.seeded_runs import SeededRuns
 from shellbot_evaluation.summary import make_summary, mission_table

@@ -11,16 +11,16 @@ from dataclasses import replace
 
 import pytest
 
+from robot_evaluation.parallel import map_jobs
+from robot_evaluation.trace import Trace
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import MissionFailed
-from shellbot_chain.trace import Trace
 from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
 from shellbot_client.mission import Mission, MissionState
 from shellbot_evaluation import experiment_cli, experiment_report, mission_cli, rolling_cli, runner, transform_cli
 from shellbot_evaluation.experiment_cli import main
 from shellbot_evaluation.experiments import Experiment, Run, make_case
-from shellbot_evaluation.parallel import map_jobs
 from shellbot_evaluation.plans import DemoPlan
 from shellbot_evaluation.runner import RunResult, execute
 

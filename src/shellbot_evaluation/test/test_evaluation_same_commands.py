@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 
-from shellbot_chain.planar import PlanarPath
-from shellbot_evaluation.errors import EvaluationError
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.planar import PlanarPath
 from shellbot_evaluation.same_commands import Case, Track, chain_tracks, compare, joint_difference_deg, table
 from shellbot_evaluation.same_commands_node import power_of
 

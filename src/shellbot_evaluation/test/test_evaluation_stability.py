@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from robot_evaluation.tuning.spring_study import Foot, damping_needed, growth, simulate, tick_matrix, wander
 from shellbot_common import SettingsError
 from shellbot_evaluation import plot_cli
 from shellbot_evaluation.spring_figure import FRICTION, STIFFNESS
-from shellbot_evaluation.tuning.spring_study import Foot, damping_needed, growth, simulate, tick_matrix, wander
 
 FOOT = Foot()
 QUIET = Foot(joint_noise=0.0, foot_noise=0.0)

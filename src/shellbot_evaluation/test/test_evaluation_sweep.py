@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from robot_evaluation.metrics import cost_of_transport, mechanical_power
 from shellbot_chain.chain import Chain
 from shellbot_evaluation import sweep_cli, transport_experiment
 from shellbot_evaluation.experiment_cli import main as experiment
-from shellbot_evaluation.metrics import cost_of_transport, mechanical_power
 from shellbot_evaluation.sweep_experiment import NAN, PARAMETERS, Case, conditions
 from shellbot_evaluation.transform_experiment import Watch
 

@@ -8,8 +8,8 @@ import json
 import numpy as np
 import pytest
 
+from robot_evaluation.errors import EvaluationError
 from shellbot_common import package_file
-from shellbot_evaluation.errors import EvaluationError
 from snake_evaluation import experiment_cli, film, slips, snake_cli
 from snake_evaluation import identify as identify_module
 from snake_evaluation.changes import _change

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from shellbot_evaluation.errors import EvaluationError
+from robot_evaluation.errors import EvaluationError
 from snake_evaluation import snake_cli
 from snake_evaluation.experiment_cli import main as experiment
 from snake_evaluation.results import write_results

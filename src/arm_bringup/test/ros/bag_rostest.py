@@ -19,8 +19,8 @@ import rospy
 import rostest
 from sensor_msgs.msg import JointState
 
-from shellbot_evaluation.bags.analysis import latency, tracking
-from shellbot_evaluation.bags.read_conversions import read_bag
+from robot_evaluation.bags.analysis import latency, tracking
+from robot_evaluation.bags.read_conversions import read_bag
 
 PATIENCE = 120.0  # s of wall clock
 # prints the clock, the joints, and what the parameters say of the robot, as the window of a replay gets them

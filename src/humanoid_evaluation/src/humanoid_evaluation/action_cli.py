@@ -21,11 +21,11 @@ from humanoid_motion.motion_fitting import fit, play_error, recording_of, trimme
 from humanoid_motion.motions import HOLD, MotionReader, MotionSet, load_motions
 from humanoid_motion.parameters import WalkError
 from humanoid_motion.performer import SUCCEEDED
+from robot_evaluation.console import run_tool, say, seed_of
+from robot_evaluation.joint_tables import read_joints
+from robot_evaluation.tables import markdown_table
 from shellbot_common import SettingsError
 from shellbot_common.rotations import rpy_from_quaternion
-from shellbot_evaluation.console import run_tool, say, seed_of
-from shellbot_evaluation.joint_tables import read_joints
-from shellbot_evaluation.tables import markdown_table
 from shellbot_simulator.core.config import load_config
 
 _STAND = 1.0  # s before and after a motion
@@ -138,7 +138,7 @@ def played(name: str, friction: float, seed: int, file: str) -> Dict[str, object
 def _joints(arguments: argparse.Namespace) -> Tuple[Sequence[str], Sequence[float], np.ndarray]:
     if arguments.from_file.suffix.lower() == ".csv":
         return read_joints(arguments.from_file)
-    module = importlib.import_module("shellbot_evaluation.bags.joint_conversions")
+    module = importlib.import_module("robot_evaluation.bags.joint_conversions")
     track = module.read_joint_states(arguments.from_file, arguments.ns)
     return track.names, track.t, track.position
 

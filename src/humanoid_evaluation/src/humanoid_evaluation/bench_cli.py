@@ -13,10 +13,10 @@ import numpy as np
 
 from humanoid_evaluation.robot import Robot
 from humanoid_motion.interface import Feedback
+from robot_evaluation.console import run_tool, say
+from robot_evaluation.reports import machine, write_json
+from robot_evaluation.tables import markdown_table, write_between_markers
 from shellbot_common import TICK, SettingsError
-from shellbot_evaluation.console import run_tool, say
-from shellbot_evaluation.reports import machine, write_json
-from shellbot_evaluation.tables import markdown_table, write_between_markers
 
 MOST_TICK_US, LEAST_TIMES_REAL_TIME = 100.0, 12.0  # of the engine's median tick; by processor time
 SITUATIONS = {"stands": (0.0, 0.0, 0.0), "walks": (0.15, 0.0, 0.0), "walks in a turn": (0.1, 0.03, 0.4)}  # twist

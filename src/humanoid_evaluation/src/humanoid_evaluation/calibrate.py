@@ -7,8 +7,8 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from humanoid_evaluation.robot import parameters
 from humanoid_evaluation.trial import Trial, run_trial
-from shellbot_evaluation.journal import Journal
-from shellbot_evaluation.parallel import map_jobs, pool_of
+from robot_evaluation.journal import Journal
+from robot_evaluation.parallel import map_jobs, pool_of
 
 SPEEDS = (0.10, 0.15, 0.20, 0.25)
 """Of the walks, m/s."""

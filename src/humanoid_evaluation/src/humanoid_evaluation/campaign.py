@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from humanoid_evaluation.trial import Trial, run_trial
+from robot_evaluation.journal import Journal
+from robot_evaluation.parallel import map_jobs, pool_of
+from robot_evaluation.reports import machine, write_json
+from robot_evaluation.stats import spread
+from robot_evaluation.tables import markdown_table
 from shellbot_common import package_file, read_yaml
-from shellbot_evaluation.journal import Journal
-from shellbot_evaluation.parallel import map_jobs, pool_of
-from shellbot_evaluation.reports import machine, write_json
-from shellbot_evaluation.stats import spread
-from shellbot_evaluation.tables import markdown_table
 
 Run = Dict[str, Any]
 

@@ -14,13 +14,13 @@ from humanoid_evaluation.get_up import Fall, run_get_up, summarise_get_up
 from humanoid_evaluation.matrix import matrix_holds, matrix_table, run_matrix
 from humanoid_evaluation.summary import summarise
 from humanoid_evaluation.trial import Trial, run_trial
+from robot_evaluation.console import add_seeds, add_simulators, one_simulator, run_tool, say, seeds_of
+from robot_evaluation.journal import Journal
+from robot_evaluation.parallel import add_workers, map_jobs, pool_of
+from robot_evaluation.report_files import write_runs
+from robot_evaluation.reports import machine, made_by, write_json
+from robot_evaluation.tables import markdown_table, write_between_markers
 from shellbot_common import SettingsError
-from shellbot_evaluation.console import add_seeds, add_simulators, one_simulator, run_tool, say, seeds_of
-from shellbot_evaluation.journal import Journal
-from shellbot_evaluation.parallel import add_workers, map_jobs, pool_of
-from shellbot_evaluation.report_files import write_runs
-from shellbot_evaluation.reports import machine, made_by, write_json
-from shellbot_evaluation.tables import markdown_table, write_between_markers
 
 _OF_A_WALK = (
     "simulator",

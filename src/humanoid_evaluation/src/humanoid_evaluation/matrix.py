@@ -10,8 +10,8 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 from humanoid_evaluation.campaign import Run, run_all
 from humanoid_evaluation.summary import summarise
 from humanoid_evaluation.trial import Trial
+from robot_evaluation.tables import format_cell, markdown_table
 from shellbot_common import package_file, read_yaml
-from shellbot_evaluation.tables import format_cell, markdown_table
 
 Summary = Dict[str, Any]
 Limits = Dict[str, float]

@@ -11,7 +11,7 @@ import numpy as np
 
 from humanoid_evaluation.campaign import thesis
 from humanoid_motion.planar import seen_from
-from shellbot_evaluation.tables import markdown_table
+from robot_evaluation.tables import markdown_table
 
 FALLEN = 0.9  # rad of tilt
 

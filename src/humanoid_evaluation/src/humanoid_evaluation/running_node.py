@@ -16,15 +16,15 @@ from nav_msgs.msg import Odometry
 from humanoid_evaluation.campaign import campaign_table
 from humanoid_evaluation.running import FALLEN, WALKS, Sample, Walk, campaign_walks, measured, score, table
 from humanoid_motion.planar import wrapped
+from robot_evaluation.console import run_tool, say
+from robot_evaluation.journal import Journal
+from robot_evaluation.parallel import map_jobs
+from robot_evaluation.reports import machine, write_json
+from robot_evaluation.running_robot_node import PERIOD, WAIT, begin_node, wait_until
+from robot_evaluation.tables import write_between_markers
 from shellbot_common import SettingsError
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.rotations import rpy_from_quaternion
-from shellbot_evaluation.console import run_tool, say
-from shellbot_evaluation.journal import Journal
-from shellbot_evaluation.parallel import map_jobs
-from shellbot_evaluation.reports import machine, write_json
-from shellbot_evaluation.running_robot_node import PERIOD, WAIT, begin_node, wait_until
-from shellbot_evaluation.tables import write_between_markers
 
 _START = "start the robot, such as scripts/sim robot:=humanoid simulator:=gazebo"
 _REPETITIONS = 7  # of the thesis

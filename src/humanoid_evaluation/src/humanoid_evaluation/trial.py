@@ -11,10 +11,10 @@ import numpy as np
 
 from humanoid_evaluation.robot import Robot, parameters
 from humanoid_motion.planar import seen_from, wrapped
+from robot_evaluation.metrics import cost_of_work, tick_work
 from shellbot_common import Settings, check_number, choice, number, required
 from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
-from shellbot_evaluation.metrics import cost_of_work, tick_work
 from shellbot_simulator.core.config import ENGINES, SimulatorConfig, load_config
 from shellbot_simulator.core.state import SimState
 

@@ -8,9 +8,9 @@ import time
 from dataclasses import dataclass
 from typing import Callable, Dict, List, Sequence
 
+from robot_evaluation.errors import DefinitionError
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
-from shellbot_chain.errors import DefinitionError
 from shellbot_common import TICK
 from shellbot_description import named_pose_array
 from shellbot_simulator import Simulator

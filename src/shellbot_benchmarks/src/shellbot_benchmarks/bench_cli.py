@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from shellbot_evaluation.console import run_tool
-from shellbot_evaluation.tables import markdown_table
+from robot_evaluation.console import run_tool
+from robot_evaluation.tables import markdown_table
 
 from .bench_report import add_report_options, report
 

@@ -13,8 +13,8 @@ from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
-from shellbot_evaluation.console import say
-from shellbot_evaluation.errors import EvaluationError
+from robot_evaluation.console import say
+from robot_evaluation.errors import EvaluationError
 
 from .bench_kinematics.clients import Worker
 from .bench_kinematics.environments import ENVIRONMENTS, Environment, cpp_figures, interpreter

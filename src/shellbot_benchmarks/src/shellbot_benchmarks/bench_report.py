@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 from typing import Any, Mapping
 
-from shellbot_evaluation.console import say
-from shellbot_evaluation.reports import machine, write_json
-from shellbot_evaluation.tables import write_between_markers
+from robot_evaluation.console import say
+from robot_evaluation.reports import machine, write_json
+from robot_evaluation.tables import write_between_markers
 
 _FILES = re.compile(r" --(?:json|write|logs)[ =]\S+")
 

@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Sequence
 
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.tables import markdown_table
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.tables import markdown_table
 
 from .latency import latency_row
 from .launching import Launch

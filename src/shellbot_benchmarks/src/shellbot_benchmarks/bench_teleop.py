@@ -12,10 +12,10 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 import numpy as np
 import psutil
 
+from robot_evaluation.stats import percentile
+from robot_evaluation.tables import markdown_table
 from shellbot_common.view import View
 from shellbot_description import driven_joint_names, expand, robot_profile
-from shellbot_evaluation.stats import percentile
-from shellbot_evaluation.tables import markdown_table
 from shellbot_simulator.core.robot_picture import RobotPicture
 
 from .bench_ros import HEADLESS, run_probe

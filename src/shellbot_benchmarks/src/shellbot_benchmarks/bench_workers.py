@@ -10,9 +10,9 @@ import time
 from contextlib import redirect_stderr
 from typing import Dict, List, Tuple
 
+from robot_evaluation.parallel import map_jobs
 from shellbot_common import package_file
 from shellbot_evaluation.experiments import Run, load_experiments, plan_runs
-from shellbot_evaluation.parallel import map_jobs
 from shellbot_evaluation.runner import execute
 
 REQUIRED = 1.8  # times as fast with two workers

@@ -26,7 +26,7 @@ from selenium.webdriver.common.actions.pointer_input import PointerInput
 from selenium.webdriver.common.by import By
 
 import shellbot_teleop
-from shellbot_evaluation.errors import EvaluationError
+from robot_evaluation.errors import EvaluationError
 
 PROGRAM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
 _WAIT = 60.0  # s

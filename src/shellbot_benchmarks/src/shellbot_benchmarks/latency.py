@@ -10,8 +10,8 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.stats import percentile
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.stats import percentile
 
 
 class ChangeWatch:

@@ -14,7 +14,7 @@ from typing import Any, Dict, Mapping, Optional
 
 import psutil
 
-from shellbot_evaluation.errors import EvaluationError
+from robot_evaluation.errors import EvaluationError
 
 
 def free_port() -> int:

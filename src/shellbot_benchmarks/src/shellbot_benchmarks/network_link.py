@@ -10,7 +10,7 @@ import subprocess
 from typing import Dict, Iterator, List
 from urllib.parse import urlparse
 
-from shellbot_evaluation.errors import EvaluationError
+from robot_evaluation.errors import EvaluationError
 
 _SPACE, _HOST_END, _OPERATOR_END = "shellbot_operator", "shellbot_veth0", "shellbot_veth1"
 _HOST, _OPERATOR = "10.231.77.1", "10.231.77.2"  # of a private network of two

@@ -33,6 +33,8 @@ from sensor_msgs.msg import Joy
 from std_msgs.msg import Empty
 
 import shellbot_teleop
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.reports import write_json
 from shellbot_benchmarks.network_link import WITHIN, NetworkSwitch, operator_environment
 from shellbot_benchmarks.settling import settling_time
 from shellbot_benchmarks.teleop_latency_node import LatencyMeter, bring_to_hexapod
@@ -40,8 +42,6 @@ from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
 from shellbot_common import package_file
 from shellbot_common.init_node import init_node
 from shellbot_common.rotations import rpy_from_quaternion
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.reports import write_json
 from shellbot_teleop.joystick_mapping import JoystickMapping
 
 KEYS = ("w", "s", "a", "q", "wq")  # held together, of the layout at the start

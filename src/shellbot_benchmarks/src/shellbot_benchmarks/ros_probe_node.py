@@ -20,10 +20,9 @@ import rospy
 from geometry_msgs.msg import Twist
 from sensor_msgs.msg import JointState
 
-from shellbot_chain.errors import ChainError
+from robot_evaluation.errors import EvaluationError
 from shellbot_client.pose_conversions import twist_message
 from shellbot_common import TICK
-from shellbot_evaluation.errors import EvaluationError
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 
@@ -140,7 +139,7 @@ def main() -> int:
         figures: Dict[str, Any] = {"start_s": probe.stand(120.0) - arguments.started}
         figures.update(probe.sustained(arguments.seconds))
         figures["latencies_s"] = probe.latencies(arguments.samples, arguments.noise)
-    except (ChainError, rospy.ROSException, rospy.ServiceException) as error:
+    except (EvaluationError, rospy.ROSException, rospy.ServiceException) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     sys.stdout.write(json.dumps(figures) + "\n")

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import List, Optional
 
+from robot_evaluation.errors import EvaluationError
 from shellbot_benchmarks import page_pictures_node, window_pictures_node
-from shellbot_evaluation.errors import EvaluationError
 
 
 def main(arguments: Optional[List[str]] = None) -> int:

@@ -26,11 +26,11 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Empty
 
 import shellbot_teleop
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.reports import write_json
+from robot_evaluation.tables import markdown_table
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
 from shellbot_common.init_node import init_node
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.reports import write_json
-from shellbot_evaluation.tables import markdown_table
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 

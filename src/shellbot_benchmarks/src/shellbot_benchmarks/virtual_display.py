@@ -15,7 +15,7 @@ from Xlib.error import BadWindow
 from Xlib.error import DisplayError as XDisplayError
 from Xlib.ext import xtest
 
-from shellbot_evaluation.errors import EvaluationError
+from robot_evaluation.errors import EvaluationError
 
 _TRIES = 5
 _KEYSYMS = {

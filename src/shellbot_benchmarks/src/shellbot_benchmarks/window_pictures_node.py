@@ -16,10 +16,10 @@ from nav_msgs.msg import Odometry
 from PIL import Image
 from Xlib import X
 
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.pictures import save_gif
 from shellbot_benchmarks.launching import Launch
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.pictures import save_gif
 from shellbot_msgs.msg import Mode
 
 TITLE = "Shellbot"

@@ -22,7 +22,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from shellbot_chain.trace import Trace, TraceRecorder
+from robot_evaluation.trace import Trace, TraceRecorder
 from shellbot_common import RobotProfile, package_file
 from shellbot_msgs.msg import Contacts, ReferenceStatus
 from shellbot_teleop.config import TeleopConfig

@@ -9,6 +9,8 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 
+from robot_evaluation.errors import DefinitionError
+from robot_evaluation.trace import Trace, TraceRecorder
 from robot_mechanics.errors import KinematicsError
 from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.body.geometry import load_geometry
@@ -28,9 +30,8 @@ from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.core.state import SimState
 
 from .chain_config import MODE_LIMIT_S, ChainConfig
-from .errors import ChainError, DefinitionError, MissionFailed
+from .errors import ChainError, MissionFailed
 from .simulated_robot import ChainRobot, SimulatedRobot
-from .trace import Trace, TraceRecorder
 
 CORE_ERRORS = (ActionManagerError, ControlError, DescriptionError, KinematicsError, SimulatorError)
 WALKING_LIMIT_S = 120.0  # of simulated time that `walk` waits for `until`

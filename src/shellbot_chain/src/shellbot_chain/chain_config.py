@@ -7,13 +7,12 @@ import math
 from dataclasses import dataclass, field
 from typing import Mapping, Optional, Tuple
 
+from robot_evaluation.errors import DefinitionError
 from shellbot_common import Settings, choice, number
 from shellbot_common.seed_streams import GREATEST_SEED
 from shellbot_simulator.core.config import ENGINES, Box, SimulatorConfig, load_config
 from shellbot_simulator.core.errors import SimulatorError
 from shellbot_simulator.core.terrain import terrain
-
-from .errors import DefinitionError
 
 MODE_LIMIT_S = 40.0  # s, simulated, to reach a mode
 

@@ -12,6 +12,7 @@ import numpy as np
 from ax_bus.errors import ServoError
 from ax_bus.registers import RAD_PER_STEP
 from ax_emulator import Battery, CoupledChain, Fault, FaultInjector, MotorBank, ServoBehaviour, World
+from robot_evaluation.errors import DefinitionError
 from shellbot_common import ProfileError, RobotProfile, Settings, choice, number
 from shellbot_description import DescriptionError, expand, robot_profile
 from shellbot_motor_driver.emulated_servos import emulated_servos
@@ -22,8 +23,6 @@ from shellbot_simulator.core.config import SimulatorConfig, load_config
 from shellbot_simulator.core.errors import SimulatorError
 from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.core.state import SimState
-
-from .errors import DefinitionError
 
 _LONGEST_BEHIND = 0.2  # s
 _WALKING_SLOPE = 16  # the stiffness that the direct simulation takes

@@ -14,6 +14,7 @@ from sensor_msgs.msg import Imu, JointState
 from std_srvs.srv import Trigger, TriggerRequest, TriggerResponse
 
 from ax_bus.errors import ServoError
+from robot_evaluation.errors import EvaluationError
 from shellbot_common.init_node import init_node
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
@@ -31,7 +32,6 @@ from shellbot_simulator.node.viewer import Viewer, opens_viewer
 from .emulated_robot import EmulatedBody
 from .emulated_robot_params import EmulatedRobotParams, faults_of
 from .emulated_robot_server import RobotReport, RobotServer
-from .errors import ChainError
 
 _DIAGNOSTICS_PERIOD = 1.0  # s
 _DRIVER_ENDS = 11.0  # s
@@ -153,7 +153,7 @@ class EmulatedRobotNode:
             if charge is not None:
                 self._server.set_charge(EmulatedRobotParams.from_mapping({"charge": charge}).charge)
             self._server.inject(faults)
-        except (ChainError, OSError) as error:
+        except (EvaluationError, OSError) as error:
             return TriggerResponse(success=False, message=str(error))
         kinds = ", ".join(fault.kind for fault in faults) or "no fault; set the parameter ~fault first"
         return TriggerResponse(success=True, message=f"injected: {kinds}")
@@ -180,7 +180,7 @@ def main() -> int:
     init_node("emulated_robot")
     try:
         EmulatedRobotNode(EmulatedRobotParams.from_mapping(rospy.get_param("~", {}))).run()
-    except (ChainError, DescriptionError, ServoError) as error:
+    except (EvaluationError, DescriptionError, ServoError) as error:
         rospy.logfatal(f"emulated robot: {error}")
         return 1
     return 0

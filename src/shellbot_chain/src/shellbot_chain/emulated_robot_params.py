@@ -10,12 +10,12 @@ from typing import Any, List, Mapping, Optional
 from ax_emulator import Fault, load_faults
 from ax_emulator.errors import EmulationError
 from ax_emulator.faults import faults_from
+from robot_evaluation.errors import DefinitionError
 from shellbot_common import Settings, choice, number
 from shellbot_simulator.core.config import load_config
 
 from .emulated_robot import EmulatedBody, EmulatedRobotConfig
 from .emulated_robot_server import ServerSettings
-from .errors import DefinitionError
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,6 +22,7 @@ from typing import Any, List, NamedTuple, Optional, Tuple
 
 from ax_bus.errors import ServoError
 from ax_emulator import Fault, FaultInjector, PtyServer
+from robot_evaluation.errors import EvaluationError
 from shellbot_simulator.core.errors import SimulationDivergedError
 from shellbot_simulator.core.state import SimState
 
@@ -159,7 +160,7 @@ def serve(connection: Connection, settings: ServerSettings) -> None:
         robot = EmulatedRobot(settings.robot, faults, body=settings.body)
         robot.chain.is_paced, robot.chain.most_steps = True, 1
         server = PtyServer(robot.chain, Path(settings.link) if settings.link else None, settings.precise)
-    except (ChainError, ServoError, OSError) as error:
+    except (EvaluationError, ServoError, OSError) as error:
         connection.send(str(error))
         return
     talk = _Talk(connection, robot)

@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-from shellbot_common import SettingsError
+from robot_evaluation.errors import EvaluationError
 
 
-class ChainError(Exception):
+class ChainError(EvaluationError):
     """A chain, the emulated robot, or what is built on them could not do what was requested."""
-
-
-class DefinitionError(ChainError, SettingsError):
-    """A definition file or an argument holds a value that is not allowed."""
 
 
 class MissionFailed(ChainError):

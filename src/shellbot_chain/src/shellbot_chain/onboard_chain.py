@@ -11,6 +11,7 @@ import numpy as np
 from ax_bus import Bus, Timeouts
 from ax_bus.errors import ServoError
 from ax_emulator import Fault, FaultInjector, VirtualPort
+from robot_evaluation.errors import DefinitionError
 from shellbot_action_manager.estimation.lost_servos import LostServos
 from shellbot_common import TICK, Notice
 from shellbot_control import EffortOffset, JointOrder
@@ -25,7 +26,7 @@ from shellbot_simulator.core.state import SimState
 from .chain import Chain
 from .chain_config import ChainConfig
 from .emulated_robot import EmulatedBody, EmulatedRobot, EmulatedRobotConfig
-from .errors import ChainError, DefinitionError
+from .errors import ChainError
 
 HOST_TIME = 40e-6  # s of each write and each read of the host: 80 us a READ, as measured of an x86 host
 _TORQUE_LIMIT_S = 5.0  # until the torque is up

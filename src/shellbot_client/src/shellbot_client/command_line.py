@@ -24,7 +24,8 @@ import sys
 import threading
 from typing import Any, Callable, Dict, List, Optional, TextIO, Tuple
 
-from shellbot_chain.errors import DefinitionError, MissionFailed
+from robot_evaluation.errors import DefinitionError
+from shellbot_chain.errors import MissionFailed
 from shellbot_common import SettingsError
 
 from .robot import Shellbot

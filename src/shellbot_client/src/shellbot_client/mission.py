@@ -14,10 +14,10 @@ from typing import List, Optional, Tuple
 
 import numpy as np
 
+from robot_evaluation.planar import YawUnwrapper
 from shellbot_action_manager.body.roll_to import RollTo
 from shellbot_action_manager.gait.walk_to import Planar
 from shellbot_chain.errors import MissionFailed
-from shellbot_chain.planar import YawUnwrapper
 
 from .phases import GoTo, Guided, Phase, Pose, Roll
 

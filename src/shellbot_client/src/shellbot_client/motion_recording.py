@@ -8,10 +8,10 @@ from typing import Any, List, Sequence, Union
 
 import numpy as np
 
+from robot_evaluation.errors import DefinitionError
 from shellbot_action_manager.actions.teacher import SavedAction, Teacher
 from shellbot_action_manager.actions.teaching import Tolerance
 from shellbot_action_manager.errors import ActionManagerError
-from shellbot_chain.errors import DefinitionError
 
 from .link import Link
 

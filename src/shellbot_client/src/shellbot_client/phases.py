@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass
 from typing import Tuple
 
+from robot_evaluation.errors import DefinitionError
 from shellbot_action_manager.gait.walk_to import GuidedMotion, LineWalk, Planar, SpotTurn
 from shellbot_chain.chain_config import MODE_LIMIT_S
-from shellbot_chain.errors import DefinitionError
 from shellbot_common import Settings, number
 
 POSITIVE = (1e-6, math.inf)

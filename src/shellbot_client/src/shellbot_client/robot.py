@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Callable, Iterator, NamedTuple, Optional, Type, cast
 
+from robot_evaluation.errors import DefinitionError
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import MODE_LIMIT_S
-from shellbot_chain.errors import DefinitionError, MissionFailed
+from shellbot_chain.errors import MissionFailed
 from shellbot_common import TICK, SettingsError, check_number
 
 from .chain_link import ChainLink

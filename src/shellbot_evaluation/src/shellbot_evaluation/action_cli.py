@@ -8,6 +8,9 @@ import importlib
 import sys
 from typing import Iterable, List, Optional
 
+from robot_evaluation.console import Progress, run_tool, say, seed_of
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.tables import markdown_table
 from shellbot_action_manager.actions.library import Action, ActionLibrary
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_chain.errors import MissionFailed
@@ -16,9 +19,6 @@ from shellbot_client.link import ActionProgress
 
 from . import action_record, preview_cli, transform_gate
 from .action_check import COLUMNS, check_action
-from .console import Progress, run_tool, say, seed_of
-from .errors import EvaluationError
-from .tables import markdown_table
 
 
 def parser() -> argparse.ArgumentParser:

@@ -10,13 +10,12 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from robot_evaluation.console import say
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.joint_tables import read_joints, write_joints
 from shellbot_action_manager.actions.teacher import Teacher
 from shellbot_action_manager.actions.teaching import Tolerance
 from shellbot_action_manager.errors import ActionManagerError
-
-from .console import say
-from .errors import EvaluationError
-from .joint_tables import read_joints, write_joints
 
 _MOVED = np.radians(1.0)  # rad: joints that move by less rest; encoders have steps of 0.29 deg
 _BEFORE = 0.6  # s before the first movement that belong to the recording

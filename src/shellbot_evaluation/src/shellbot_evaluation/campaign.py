@@ -7,12 +7,12 @@ import math
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
-from shellbot_chain.errors import DefinitionError
+from robot_evaluation.errors import DefinitionError
+from robot_evaluation.stats import spread
 from shellbot_client.phases import POSITIVE
 from shellbot_common import Settings, number, required
 
 from .experiments import Case, Experiment
-from .stats import spread
 
 COMPARED_M, COMPARED_DEG = 3.0, 360.0  # the commands whose means were published for all sources
 

@@ -17,8 +17,13 @@ from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
-from shellbot_chain.errors import ChainError, MissionFailed
-from shellbot_chain.planar import PlanarPath
+from robot_evaluation.end_launch_node import end_launch
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.pictures import save_all
+from robot_evaluation.planar import PlanarPath
+from robot_evaluation.plots import plot_paths
+from robot_evaluation.reports import write_json
+from shellbot_chain.errors import MissionFailed
 from shellbot_client.mission import ZERO_TWIST, Mission, MissionState, Observation
 from shellbot_client.pose_conversions import (
     greatest_acceleration,
@@ -35,13 +40,8 @@ from shellbot_msgs.srv import RequestMode
 
 from .camera_node import CameraNode
 from .demo_params import DemoParams, launch_start_time
-from .end_launch_node import end_launch
-from .errors import EvaluationError
 from .mission_film import Reel
 from .parts import score_parts
-from .pictures import save_all
-from .plots import plot_paths
-from .reports import write_json
 from .summary import TOUR, make_summary, mission_table, score_phases, score_tilt, summary_table
 
 PICTURE_EVENTS = {
@@ -124,7 +124,7 @@ class DemoNode:
         warnings: List[str] = []
         try:
             scores = self._scores()
-        except ChainError as error:
+        except EvaluationError as error:
             success, self._mission.message = False, f"cannot be scored: {error}; is ground_truth/odom published?"
         files = self._write_pictures(warnings)
         factor = start = math.nan
@@ -264,7 +264,7 @@ def main() -> int:
     try:
         params = DemoParams.read(rospy.get_param)
         params.results_folder()
-    except ChainError as error:
+    except EvaluationError as error:
         rospy.logfatal("demo: %s", error)
         return 2
     if not DemoNode(params).run():

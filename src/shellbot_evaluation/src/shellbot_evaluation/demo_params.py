@@ -12,7 +12,7 @@ from typing import Any, Callable, Optional, Tuple
 
 import psutil
 
-from shellbot_chain.errors import DefinitionError
+from robot_evaluation.errors import DefinitionError
 from shellbot_client.phases import Phase
 from shellbot_common import number
 

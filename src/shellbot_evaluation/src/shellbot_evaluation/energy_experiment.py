@@ -11,12 +11,12 @@ import numpy as np
 
 from ax_emulator.battery import Battery, BatteryParameters
 from ax_emulator.motor_bank import NOMINAL_VOLTAGE
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.metrics import cost_of_transport, path_length
+from robot_evaluation.trace import Trace
 from shellbot_chain.chain import Chain
-from shellbot_chain.errors import ChainError
-from shellbot_chain.trace import Trace
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 
-from .metrics import cost_of_transport, path_length
 from .rolling_experiment import OFFSET_DEG
 from .seeded_runs import GroupedRuns
 from .transport_experiment import (
@@ -84,7 +84,7 @@ def execute(case: Case) -> Dict[str, Any]:
             trace = measured_roll(chain, case.seed, case.speed)
         else:
             trace = measured_walk(chain, case.speed) if case.gait else _still(chain)
-    except ChainError as error:
+    except EvaluationError as error:
         return {**row, "message": str(error)}
     row.update(battery_figures(motor_power(trace, chain), idle_current(chain)))
     row["speed_m_s"] = path_length(trace) / float(trace.t[-1] - trace.t[0])

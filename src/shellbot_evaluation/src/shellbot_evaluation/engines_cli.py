@@ -7,12 +7,12 @@ import argparse
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
+from robot_evaluation.console import run_tool, say, seed_of
+from robot_evaluation.reports import machine, write_json
+from robot_evaluation.tables import markdown_table, write_between_markers
 from shellbot_simulator.core.config import ENGINES
 
-from .console import run_tool, say, seed_of
 from .engines_experiment import SERVOS, rows, walk, walk_rows
-from .reports import machine, write_json
-from .tables import markdown_table, write_between_markers
 
 _HEADS = {"test": "test", "exact": "analytic", "mujoco": "MuJoCo", "bullet": "Bullet"}
 _WALK_HEADS = {

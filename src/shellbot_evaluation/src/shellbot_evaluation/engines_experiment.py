@@ -12,15 +12,14 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 from scipy.special import ellipk
 
+from robot_evaluation.metrics import GRAVITY
+from robot_evaluation.trace import Trace
 from shellbot_chain.chain import Chain
-from shellbot_chain.trace import Trace
 from shellbot_common import TICK, RobotProfile
 from shellbot_common.rotations import wrap_angle, yaw_from_quaternion
 from shellbot_description import expand, named_pose_array, robot_profile
 from shellbot_simulator.core.config import ENGINES, SimulatorConfig
 from shellbot_simulator.core.simulator import Simulator
-
-from .metrics import GRAVITY
 
 ROTOR, DAMPING, STIFFNESS = 0.006, 0.24, 18.5  # of the test's joint: kg m^2, N m s/rad, N m/rad; about an AX-12's
 ARM_KG, ARM_M, ARM_INERTIA = 0.3, 0.1, 1e-3  # mass, distance of its centre from the joint, inertia about it, kg m^2

@@ -13,14 +13,18 @@ import sys
 from pathlib import Path
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
+from robot_evaluation.console import add_out, add_seeds, add_simulators, one_simulator, run_tool, say, seeds_of
+from robot_evaluation.errors import DefinitionError
+from robot_evaluation.journal import Journal
+from robot_evaluation.parallel import add_workers, map_jobs, pool_of
+from robot_evaluation.reports import machine, write_file, write_json
+from robot_evaluation.tables import write_between_markers
+from robot_evaluation.trace import Trace
 from shellbot_chain.chain_config import ChainConfig
-from shellbot_chain.errors import DefinitionError
-from shellbot_chain.trace import Trace
 from shellbot_common import package_file
 from shellbot_simulator.core.terrain import terrain, terrains
 
 from .campaign import Campaign
-from .console import add_out, add_seeds, add_simulators, one_simulator, run_tool, say, seeds_of
 from .experiment_report import (
     campaign_text,
     experiment_text,
@@ -30,12 +34,8 @@ from .experiment_report import (
     write_report,
 )
 from .experiments import Experiment, Run, check_speeds, load_experiments, plan_runs
-from .journal import Journal
-from .parallel import add_workers, map_jobs, pool_of
 from .perturbations import Perturbations, add_perturb
-from .reports import machine, write_file, write_json
 from .runner import RunResult, execute, verdicts
-from .tables import write_between_markers
 
 CAMPAIGNS = {"nao": "nao_campaign.yaml"}
 PROGRAMS = {
@@ -62,7 +62,11 @@ IN_ALL = ("transform", "roll", "course")
 def of_the_script() -> Tuple[str, ...]:
     """Return the experiments that scripts/experiment starts without coming here: two, and those of the other robots."""
     packages = package_file("shellbot_evaluation", "config").parents[1].glob("*_evaluation")
-    return ("bus-faults", "same", *sorted({folder.name.rpartition("_")[0] for folder in packages} - {"shellbot"}))
+    return (
+        "bus-faults",
+        "same",
+        *sorted({folder.name.rpartition("_")[0] for folder in packages} - {"robot", "shellbot"}),
+    )
 
 
 def parser() -> argparse.ArgumentParser:

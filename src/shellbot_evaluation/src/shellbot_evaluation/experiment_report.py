@@ -9,13 +9,14 @@ from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 
+from robot_evaluation.plots import plot_columns, plot_paths, plot_run
+from robot_evaluation.report_files import run_tables, write_files
+from robot_evaluation.tables import markdown_table
+
 from .campaign import Campaign, case_summary, comparison
 from .experiments import Experiment
 from .perturbations import PERTURBATIONS
-from .plots import plot_columns, plot_paths, plot_run
-from .report_files import run_tables, write_files
 from .runner import RunResult, verdicts
-from .tables import markdown_table
 
 HEADINGS = {
     "case": "case",

@@ -10,13 +10,13 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from robot_evaluation.console import say
+from robot_evaluation.errors import DefinitionError
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
-from shellbot_chain.errors import DefinitionError
 from shellbot_client.phases import Phase, stand_up, turn, walk
 from shellbot_common import Settings, SettingsError, check_names, check_number, choice, read_yaml, required
 
-from .console import say
 from .perturbations import PUSH, Perturbations
 
 ANY = (-math.inf, math.inf)

@@ -9,14 +9,15 @@ from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.metrics import cost_of_transport, mechanical_power, total_torque
 from shellbot_action_manager.body.body_pose import feet_in_base
 from shellbot_chain.chain import Chain
-from shellbot_chain.errors import ChainError, MissionFailed
+from shellbot_chain.errors import MissionFailed
 from shellbot_common import TICK, package_file
 from shellbot_common.rotations import wrap_angle, yaw_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 
-from .metrics import cost_of_transport, mechanical_power, total_torque
 from .seeded_runs import GroupedRuns, at_most
 
 WALKING = {"walk 0.1 m/s": 0.1, "walk 0.2 m/s": 0.2, "walk 0.3 m/s": 0.3, "walk 0.38 m/s": 0.38}
@@ -74,7 +75,7 @@ def execute(case: Case) -> Dict[str, Any]:
             row.update(_on_three(chain))
         else:
             row.update(_still(chain, standing=True))
-    except ChainError as error:
+    except EvaluationError as error:
         return {**row, "message": str(error)}
     trace = chain.trace().window(float(chain.trace().t[min(start, len(chain.trace().t) - 1)]), chain.time)
     row["torque"] = float(total_torque(trace).mean())

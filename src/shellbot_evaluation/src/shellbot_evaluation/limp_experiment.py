@@ -9,12 +9,12 @@ from typing import Any, Dict, List
 
 import numpy as np
 
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.metrics import cost_of_work, tick_work
 from shellbot_chain.chain import Chain
-from shellbot_chain.errors import ChainError
 from shellbot_common.rotations import tilt_from_quaternion, wrap_angle, yaw_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 
-from .metrics import cost_of_work, tick_work
 from .seeded_runs import GroupedRuns, at_least, at_most
 
 DISTANCE_M, LIMIT_S = 2.0, 40.0
@@ -65,7 +65,7 @@ def execute(case: Case) -> Dict[str, Any]:
             tilt = max(tilt, math.degrees(tilt_from_quaternion(chain.state.quat_world_base)))
             if math.isnan(started[0]) and np.linalg.norm(moved) > STARTS_M:
                 started = (chain.time, float(np.linalg.norm(moved)))
-    except ChainError as error:
+    except EvaluationError as error:
         row["message"] = str(error)
         return row
     distance = float(np.linalg.norm(moved))

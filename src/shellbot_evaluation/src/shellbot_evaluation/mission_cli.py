@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Sequence
 
-from .console import run_tool, say, seeds_of
+from robot_evaluation.console import run_tool, say, seeds_of
+
 from .mission_experiment import COLUMNS, GOALS, Conditions, conditions, execute
 from .mission_film import film
 from .plans import CoursePlan, MissionPlan

@@ -9,15 +9,15 @@ from typing import Any, Callable, Dict, Mapping, Optional, Type
 
 import numpy as np
 
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.metrics import cost_of_transport
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
-from shellbot_chain.errors import ChainError
 from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
 from shellbot_client.mission import Mission
 from shellbot_common.seed_streams import Stream, seeded
 
-from .metrics import cost_of_transport
 from .parts import score_parts
 from .plans import MissionPlan
 from .seeded_runs import at_most
@@ -91,7 +91,7 @@ def execute(
     try:
         run_mission(ChainLink(chain), mission, each_tick)
         row["success"] = True
-    except ChainError as error:
+    except EvaluationError as error:
         said = chain.output.mode.text if chain.output else "nothing"
         row["message"] = f"{error}; the mode was: {said}"
     trace = chain.trace()

@@ -9,12 +9,12 @@ from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
+from robot_evaluation.pictures import save_gif, scaled
 from shellbot_chain.chain import Chain
 from shellbot_client.mission import Mission
 from shellbot_client.phases import Phase, Roll
 
 from .mission_experiment import Conditions, execute
-from .pictures import save_gif, scaled
 
 SIZE = (480, 336)  # pixels
 CUT = (0.131, 0.970, 1.072)  # top, bottom and width around the robot, in heights of the picture

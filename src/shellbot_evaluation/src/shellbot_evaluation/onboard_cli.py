@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 from typing import List, Optional
 
-from .console import add_seeds, run_tool, say, seeds_of
+from robot_evaluation.console import add_seeds, run_tool, say, seeds_of
+from robot_evaluation.parallel import add_workers, map_jobs, pool_of
+from robot_evaluation.plots import plot_paths
+from robot_evaluation.reports import machine, made_by, write_csv, write_file, write_json
+from robot_evaluation.tables import markdown_table, write_between_markers
+
 from .onboard_experiment import COLUMNS, DIGITS, JOINT_LIMIT_DEG, PATH_LIMIT_PERCENT, compare, plan, plot
-from .parallel import add_workers, map_jobs, pool_of
-from .plots import plot_paths
-from .reports import machine, made_by, write_csv, write_file, write_json
-from .tables import markdown_table, write_between_markers
 
 _JOINTS = ("lower_1_coxa", "lower_1_femur", "lower_1_tibia")
 

@@ -8,13 +8,12 @@ from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
+from robot_evaluation.errors import DefinitionError
+from robot_evaluation.plots import plot_traces
+from robot_evaluation.trace import Trace
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
-from shellbot_chain.errors import DefinitionError
 from shellbot_chain.onboard_chain import BusOptions, OnboardChain
-from shellbot_chain.trace import Trace
-
-from .plots import plot_traces
 
 JOINT_LIMIT_DEG = 2.0
 PATH_LIMIT_PERCENT = 5.0

@@ -7,19 +7,19 @@ import argparse
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
+from robot_evaluation.console import add_out, add_seeds, run_tool, say, seeds_of
+from robot_evaluation.errors import DefinitionError
+from robot_evaluation.journal import Journal
+from robot_evaluation.parallel import add_workers, map_jobs, pool_of
+from robot_evaluation.plots import plot_runs
+from robot_evaluation.report_files import run_tables, write_files
+from robot_evaluation.reports import made_by
+from robot_evaluation.stats import spread
+from robot_evaluation.tables import markdown_table, write_between_markers
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.gait.gait_table import find_gait, load_gaits
-from shellbot_chain.errors import DefinitionError
 
-from .console import add_out, add_seeds, run_tool, say, seeds_of
-from .journal import Journal
 from .optimise_experiment import KNOBS, Search, Trial, changed, execute, means, numbers_of
-from .parallel import add_workers, map_jobs, pool_of
-from .plots import plot_runs
-from .report_files import run_tables, write_files
-from .reports import made_by
-from .stats import spread
-from .tables import markdown_table, write_between_markers
 
 COLUMNS = {
     "label": "gait",

@@ -10,16 +10,15 @@ from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.metrics import body_metrics, cost_of_transport, total_torque
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_chain.chain import Chain
-from shellbot_chain.errors import ChainError
 from shellbot_common import package_file
 from shellbot_common.seed_streams import Stream, seeded
 
-from .errors import EvaluationError
 from .experiments import load_experiments
-from .metrics import body_metrics, cost_of_transport, total_torque
 from .transport_experiment import electrical_power, measured_walk
 
 Numbers = Tuple[Tuple[str, float], ...]  #: Field of a gait and its value, each
@@ -101,7 +100,7 @@ def execute(trial: Trial) -> Dict[str, Any]:
         gaits = chain.manager.gaits
         chain.manager.change_gaits({**gaits, trial.gait: changed(gaits[trial.gait], trial.numbers)})
         trace = measured_walk(chain, trial.speed_m_s, GATHERS_S, MEASURED_S)
-    except (ActionManagerError, ChainError) as error:
+    except (ActionManagerError, EvaluationError) as error:
         return {**row, "message": str(error)}
     mass, electrical = chain.simulator.mass, electrical_power(trace, chain)
     body = body_metrics(trace, chain.limits.lower, chain.limits.upper, chain.limits.effort, mass)

@@ -8,7 +8,7 @@ from typing import List, Sequence
 
 import numpy as np
 
-from shellbot_chain.planar import PlanarPath, displacement_in_start_axes
+from robot_evaluation.planar import PlanarPath, displacement_in_start_axes
 from shellbot_client.mission import PhaseRecord
 
 

@@ -8,9 +8,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
+from robot_evaluation.errors import DefinitionError
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
-from shellbot_chain.errors import DefinitionError
 from shellbot_client.mission import Mission
 from shellbot_common.seed_streams import Stream, seeded
 

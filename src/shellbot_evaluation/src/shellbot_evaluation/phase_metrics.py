@@ -8,8 +8,8 @@ from typing import Sequence
 
 import numpy as np
 
-from shellbot_chain.errors import DefinitionError
-from shellbot_chain.planar import PlanarPath
+from robot_evaluation.errors import DefinitionError
+from robot_evaluation.planar import PlanarPath
 from shellbot_client.mission import PhaseRecord
 from shellbot_client.phases import Turn, Walk
 

@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import Tuple
 
+from robot_evaluation.errors import DefinitionError
 from shellbot_chain.chain_config import MODE_LIMIT_S
-from shellbot_chain.errors import DefinitionError
 from shellbot_client.phases import OPEN_LIMIT_S, GoTo, Phase, Pose, roll, stand_up, turn, walk
 from shellbot_common import Settings, number
 

@@ -8,15 +8,16 @@ import sys
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from robot_evaluation import plot_bodies
+from robot_evaluation.bags import cli as bag_cli
+from robot_evaluation.console import run_tool, say
+from robot_evaluation.errors import DefinitionError
+from robot_evaluation.plot_canvas import check_file, finish
 from robot_mechanics import KinematicsError
 from shellbot_action_manager.errors import ActionManagerError
-from shellbot_chain.errors import DefinitionError
 from shellbot_description import DescriptionError
 
-from . import plot_bodies, plot_frames, plot_other, plot_shellbot, spring_figure
-from .bags import cli as bag_cli
-from .console import run_tool, say
-from .plot_canvas import check_file, finish
+from . import plot_frames, plot_other, plot_shellbot, spring_figure
 from .plot_parser import check, parse, parser
 
 __all__ = ["main", "parser"]

@@ -9,17 +9,17 @@ from typing import Any, List, Tuple
 import numpy as np
 
 import shellbot_description as description
+from robot_evaluation.errors import DefinitionError
+from robot_evaluation.plot_canvas import new_figure
 from robot_mechanics import Joint, SerialChain
-from shellbot_chain.errors import DefinitionError
 from shellbot_kinematics import Frame, ShellbotModel
 
-from .plot_canvas import new_figure
 from .plot_inputs import given_joints, limb_name, shellbot
 
 
 def frames(arguments: argparse.Namespace) -> Tuple[Any, str]:
     """Draw the Denavit-Hartenberg frames of limbs."""
-    from . import plot_chain
+    from robot_evaluation import plot_chain
 
     model = shellbot()
     everything = arguments.leg == "all"

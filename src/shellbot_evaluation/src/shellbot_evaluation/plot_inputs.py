@@ -11,8 +11,8 @@ from typing import Optional
 import numpy as np
 
 import shellbot_description as description
+from robot_evaluation.errors import DefinitionError
 from robot_mechanics import SerialChain, model_names, model_path
-from shellbot_chain.errors import DefinitionError
 from shellbot_kinematics import Frame, ShellbotModel
 
 from .plot_parser import FRAMES

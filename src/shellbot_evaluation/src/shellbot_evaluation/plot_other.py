@@ -8,16 +8,16 @@ from typing import Any, Tuple
 
 import numpy as np
 
+from robot_evaluation.errors import DefinitionError
+from robot_evaluation.plot_canvas import new_figure
 from robot_mechanics import joint_map, reach_cloud
-from shellbot_chain.errors import DefinitionError
 
-from .plot_canvas import new_figure
 from .plot_inputs import chain_of, given_joints
 
 
 def reach(arguments: argparse.Namespace) -> Tuple[Any, str]:
     """Draw what a sampled chain reaches."""
-    from . import plot_chain
+    from robot_evaluation import plot_chain
 
     chain = chain_of(arguments)
     cloud = reach_cloud(chain, arguments.samples, np.random.default_rng(arguments.seed))
@@ -29,7 +29,7 @@ def reach(arguments: argparse.Namespace) -> Tuple[Any, str]:
 
 def singularity(arguments: argparse.Namespace) -> Tuple[Any, str]:
     """Draw over two joints where a chain is singular."""
-    from . import plot_chain
+    from robot_evaluation import plot_chain
 
     chain = chain_of(arguments)
     names = arguments.joints if arguments.joints is not None else list(chain.joint_names[1:3])
@@ -48,7 +48,7 @@ def singularity(arguments: argparse.Namespace) -> Tuple[Any, str]:
 
 def frames(arguments: argparse.Namespace) -> Tuple[Any, str]:
     """Draw the frames of a chain."""
-    from . import plot_chain
+    from robot_evaluation import plot_chain
 
     chain = chain_of(arguments)
     q = given_joints(arguments, chain) if arguments.q else np.zeros(chain.n)

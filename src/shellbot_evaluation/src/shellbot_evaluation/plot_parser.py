@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, List, NoReturn, Optional
 
 import shellbot_description as description
+from robot_evaluation import plot_bodies
+from robot_evaluation.bags import cli as bag_cli
+from robot_evaluation.errors import DefinitionError
 from robot_mechanics.arguments import negative_numbers
-from shellbot_chain.errors import DefinitionError
 from shellbot_kinematics import Frame
 
-from . import plot_bodies, spring_figure
-from .bags import cli as bag_cli
+from . import spring_figure
 
 FRAMES = {"foot": Frame.FOOT, "sphere_centre": Frame.SPHERE_CENTRE}
 MOST_SAMPLES = 2_000_000

@@ -10,8 +10,9 @@ from typing import Any, Tuple
 import numpy as np
 
 import shellbot_description as description
+from robot_evaluation.errors import DefinitionError
+from robot_evaluation.plot_canvas import new_figure
 from shellbot_action_manager import load_config
-from shellbot_chain.errors import DefinitionError
 from shellbot_kinematics import (
     Frame,
     LegSet,
@@ -23,7 +24,6 @@ from shellbot_kinematics import (
     walkspace,
 )
 
-from .plot_canvas import new_figure
 from .plot_inputs import checked_height, fan_angle, limb_name, shellbot, stand_joints, tip_frame
 
 

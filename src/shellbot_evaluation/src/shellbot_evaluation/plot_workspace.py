@@ -8,6 +8,7 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
+from robot_evaluation.plot_canvas import COLOURS, equal_axes
 from shellbot_kinematics import (
     LegSet,
     LimbPlane,
@@ -18,8 +19,6 @@ from shellbot_kinematics import (
     Walkspace,
 )
 from shellbot_kinematics.workspace_walk import TRIPODS
-
-from .plot_canvas import COLOURS, equal_axes
 
 _MM = 1e3
 

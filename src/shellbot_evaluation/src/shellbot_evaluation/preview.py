@@ -10,11 +10,12 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from robot_evaluation.errors import DefinitionError, EvaluationError
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.gait.gait_table import Gait, find_gait
 from shellbot_action_manager.gait.walking import LEG_AZIMUTH
 from shellbot_chain.chain import Chain
-from shellbot_chain.errors import DefinitionError, MissionFailed
+from shellbot_chain.errors import MissionFailed
 from shellbot_client import Shellbot
 from shellbot_common.rotations import rotation_from_quaternion, rotation_from_rpy, rpy_from_quaternion
 from shellbot_common.view import View
@@ -22,7 +23,6 @@ from shellbot_simulator.core.errors import RenderError
 from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.core.state import SimState
 
-from .errors import EvaluationError
 from .mission_film import SIZE, cropped
 
 CYCLES = 2  # of a gait that are recorded, after as many that are not

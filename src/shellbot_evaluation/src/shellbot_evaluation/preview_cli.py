@@ -11,16 +11,15 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 from PIL import Image
 
+from robot_evaluation.console import Progress, say, seed_of
+from robot_evaluation.errors import DefinitionError, EvaluationError
+from robot_evaluation.pictures import contact_sheet, find_ffmpeg, save_gif, save_mp4
+from robot_evaluation.plot_canvas import new_figure, shrink
 from shellbot_action_manager.actions.library import ActionLibrary
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.gait.gait_table import Gait
-from shellbot_chain.errors import DefinitionError
 from shellbot_common import TICK, named_numbers
 
-from .console import Progress, say, seed_of
-from .errors import EvaluationError
-from .pictures import contact_sheet, find_ffmpeg, save_gif, save_mp4
-from .plot_canvas import new_figure, shrink
 from .preview import Recording, pictures, record_action, record_gait, spread
 from .preview_figure import draw_action, draw_gait
 

@@ -7,7 +7,8 @@ from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
 
-from .plot_canvas import COLOURS, equal_axes
+from robot_evaluation.plot_canvas import COLOURS, equal_axes
+
 from .preview import Recording
 
 _NAMED = 0.035  # of the duration: a shorter step has no room for its name

@@ -12,8 +12,9 @@ import rosgraph
 import rospy
 from sensor_msgs.msg import JointState
 
+from robot_evaluation.errors import EvaluationError
+
 from .action_record import Recorder
-from .errors import EvaluationError
 
 _PATIENCE = 10.0  # s of wall clock for joint_states to come
 _COUNTDOWN = 3  # s before a recording of given length

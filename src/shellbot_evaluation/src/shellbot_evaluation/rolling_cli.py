@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Sequence
 
-from .console import run_tool
+from robot_evaluation.console import run_tool
+
 from .rolling_experiment import conditions, right, roll
 from .seeded_runs import SeededRuns, at_least, at_most
 

@@ -10,6 +10,8 @@ from typing import Any, Callable, Dict, List, Mapping, Tuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.metrics import cost_of_transport, mechanical_power
 from shellbot_action_manager.body.roll_to import RollTo
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
@@ -17,8 +19,6 @@ from shellbot_chain.errors import ChainError
 from shellbot_common import TICK
 from shellbot_common.rotations import rotation_2d, tilt_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
-
-from .metrics import cost_of_transport, mechanical_power
 
 FRICTION = (0.5, 1.0)
 OFFSET_DEG = 1.0
@@ -242,7 +242,7 @@ def roll(case: Conditions) -> Dict[str, Any]:
         trace = roller.chain.trace().window(start, roller.chain.time)
         row["cost"] = cost_of_transport(trace, roller.chain.simulator.mass, mechanical_power(trace))
         row["success"] = math.isfinite(row["point_s"]) and row["point_error_m"] <= 0.10
-    except ChainError as error:
+    except EvaluationError as error:
         row["message"] = str(error)
     return row
 
@@ -268,7 +268,7 @@ def right(case: Conditions) -> Dict[str, Any]:
         row["message"] = "" if chain.mode == "stand" else text
         if chain.mode == "stand":
             row.update(success=True, stands_s=chain.time - start)
-    except ChainError as error:
+    except EvaluationError as error:
         row["message"] = str(error)
     return row
 

@@ -6,17 +6,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Dict, List, Mapping, Optional, Sequence
 
+from robot_evaluation.errors import DefinitionError, EvaluationError
+from robot_evaluation.metrics import as_row, body_metrics, cost_of_transport, speed_metrics
+from robot_evaluation.trace import Trace
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
-from shellbot_chain.errors import ChainError, DefinitionError
-from shellbot_chain.trace import Trace
 from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
 from shellbot_client.mission import Mission
 
-from .errors import EvaluationError
 from .experiments import Experiment, Run
-from .metrics import as_row, body_metrics, cost_of_transport, speed_metrics
 from .perturbations import PUSH, chain_changes, pusher
 from .phase_metrics import square_metrics, turn_metrics, walk_metrics
 from .transport_experiment import electrical_power
@@ -74,7 +73,7 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
         return _result(head, own, chain, window)
     except DefinitionError as error:
         raise EvaluationError(f"case '{run.case.name}', seed {run.seed}, friction {run.friction:g}: {error}") from error
-    except ChainError as error:
+    except EvaluationError as error:
         return RunResult({**head, "success": False, "message": str(error)}, _until_failure(chain, mission))
 
 
@@ -83,7 +82,7 @@ def _until_failure(chain: Chain, mission: Optional[Mission]) -> Optional[Trace]:
         return None
     try:
         return chain.trace().window(mission.records[0].t_end, chain.time)
-    except ChainError:  # it failed at once
+    except EvaluationError:  # it failed at once
         return None
 
 

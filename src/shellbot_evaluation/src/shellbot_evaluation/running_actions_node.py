@@ -8,9 +8,9 @@ from typing import List
 
 import rospy
 
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.running_robot_node import PERIOD, begin_node
 from shellbot_action_manager.actions.library import Action, Parameter
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.running_robot_node import PERIOD, begin_node
 from shellbot_msgs.msg import ActionDescriptions, ActionParameter
 
 _START = "start the robot, for example with scripts/sim"

@@ -9,12 +9,11 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_chain.planar import PlanarPath, interpolated
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.metrics import cost_of_work, xy_length
+from robot_evaluation.planar import PlanarPath, interpolated
+from robot_evaluation.tables import markdown_table
 from shellbot_client import Shellbot
-
-from .errors import EvaluationError
-from .metrics import cost_of_work, xy_length
-from .tables import markdown_table
 
 STEP = 0.02  # s between compared joints
 MOVED = np.radians(1.0)  # rad that a joint has turned when a motion has begun

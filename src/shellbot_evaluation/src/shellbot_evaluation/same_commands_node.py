@@ -14,15 +14,14 @@ import rospy
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
-from shellbot_chain.errors import ChainError
-from shellbot_chain.planar import PlanarPath
+from robot_evaluation.console import seed_of
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.planar import PlanarPath
+from robot_evaluation.tables import write_between_markers
 from shellbot_client import Shellbot
 from shellbot_common.rotations import yaw_from_quaternion
 
-from .console import seed_of
-from .errors import EvaluationError
 from .same_commands import CASES, REST, Case, Track, chain_tracks, compare, sampled_power, table
-from .tables import write_between_markers
 
 
 class Listener:
@@ -109,7 +108,7 @@ def main(argv: Optional[List[str]] = None) -> int:
         sys.stdout.write(text + "\n")
         if arguments.write:
             write_between_markers(arguments.write, "same", text)
-    except (ChainError, EvaluationError) as error:
+    except EvaluationError as error:
         sys.stderr.write(f"scripts/experiment same: {error}\n")
         return 1
     return 0

@@ -12,15 +12,15 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_chain.errors import DefinitionError
+from robot_evaluation.console import add_out, add_seeds, add_simulators, one_simulator, run_tool, say, seeds_of
+from robot_evaluation.errors import DefinitionError
+from robot_evaluation.journal import Journal
+from robot_evaluation.parallel import add_workers, map_jobs, pool_of
+from robot_evaluation.report_files import write_runs
+from robot_evaluation.reports import machine, made_by, write_json
+from robot_evaluation.tables import markdown_table, split_at_markers, write_between_markers
 
-from .console import add_out, add_seeds, add_simulators, one_simulator, run_tool, say, seeds_of
-from .journal import Journal
-from .parallel import add_workers, map_jobs, pool_of
 from .perturbations import PERTURBATIONS, PUSH, Perturbations, add_perturb, chain_changes
-from .report_files import write_runs
-from .reports import machine, made_by, write_json
-from .tables import markdown_table, split_at_markers, write_between_markers
 
 _FIGURES = {k: k for k in ("figure", "goal", "median", "worst", "within", "runs")}
 _INF = math.inf

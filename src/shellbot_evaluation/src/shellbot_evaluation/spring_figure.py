@@ -9,15 +9,15 @@ from typing import Any, Tuple
 import numpy as np
 from scipy.optimize import brentq
 
+from robot_evaluation.console import Progress, say
+from robot_evaluation.plot_canvas import COLOURS, new_figure
+from robot_evaluation.tables import markdown_table
+from robot_evaluation.tuning.spring_study import Foot, damping_needed, growth, simulate, wander
 from shellbot_common import TICK
 from shellbot_description import robot_profile
 from shellbot_kinematics.solver_config import SolverConfig
 
-from .console import Progress, say
 from .loop_experiment import DIGITS, GAINS, HEADS, loop_rows
-from .plot_canvas import COLOURS, new_figure
-from .tables import markdown_table
-from .tuning.spring_study import Foot, damping_needed, growth, simulate, wander
 
 LEVER = 0.12  # m from femur to foot: brings gains of the joint to the foot
 STIFFNESS = robot_profile("simulation").classes["femur"].stiffness / LEVER**2  # N/m

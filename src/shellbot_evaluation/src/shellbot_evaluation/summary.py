@@ -8,12 +8,12 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from shellbot_chain.planar import PlanarPath
+from robot_evaluation.planar import PlanarPath
+from robot_evaluation.tables import markdown_table
 from shellbot_client.mission import PhaseRecord
 from shellbot_client.phases import Pose, Turn, Walk
 
 from .phase_metrics import turn_metrics, walk_metrics
-from .tables import markdown_table
 
 TOUR = ("forward", "sideways", "turn", "tilt")
 PART_COLUMNS = {

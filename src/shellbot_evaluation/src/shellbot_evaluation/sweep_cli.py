@@ -7,7 +7,8 @@ import functools
 from dataclasses import replace
 from typing import Sequence
 
-from .console import run_tool
+from robot_evaluation.console import run_tool
+
 from .seeded_runs import GroupedRuns
 from .sweep_experiment import PARAMETERS, conditions, execute
 from .sweep_figure import draw

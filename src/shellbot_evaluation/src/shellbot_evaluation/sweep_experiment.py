@@ -9,8 +9,8 @@ from typing import Any, Container, Dict, List, Mapping, Tuple
 
 import numpy as np
 
+from robot_evaluation.errors import EvaluationError
 from shellbot_chain.chain import Chain
-from shellbot_chain.errors import ChainError
 from shellbot_common import TICK
 
 from .rolling_experiment import OFFSET_DEG, TOP_M_S, Roller, put_down
@@ -100,7 +100,7 @@ def execute(case: Case) -> Dict[str, Any]:
         ball, start = Chain(start_mode="shell", **changes), lying(case.seed)
         row["roll_m_s"] = _rolls(Roller(put_down(ball, start)), start.bearing)
         row["upright_s"] = _rights(put_down(ball, start))
-    except ChainError as error:
+    except EvaluationError as error:
         row["message"] = row["message"] or str(error)
     row["rights"] = math.isfinite(row["upright_s"])
     row["success"] = row["transforms"] and row["rights"]

@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from .plots import save_figure
+from robot_evaluation.plots import save_figure
+
 from .sweep_experiment import PARAMETERS
 
 # figure of a run, heading, truth value that says whether it was reached, range of the axis

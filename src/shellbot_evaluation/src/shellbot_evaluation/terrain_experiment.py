@@ -11,8 +11,9 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 
+from robot_evaluation.errors import DefinitionError, EvaluationError
+from robot_evaluation.metrics import cost_of_work, tick_work
 from shellbot_chain.chain import Chain
-from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
 from shellbot_client.mission import Mission
@@ -21,7 +22,6 @@ from shellbot_common.rotations import tilt_from_quaternion, yaw_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 from shellbot_simulator.core.terrain import Terrain
 
-from .metrics import cost_of_work, tick_work
 from .perturbations import PUSH_S
 from .seeded_runs import GroupedRuns
 
@@ -106,7 +106,7 @@ def execute(case: Case) -> Dict[str, Any]:
     try:
         chain = Chain(seed=case.seed, friction=case.friction, gait=case.gait, record=False, **ground(case))
         chain.stand_up()
-    except ChainError as error:
+    except EvaluationError as error:
         row["message"] = str(error)
         return row
     start, begun, odom = chain.state, chain.time, np.array(chain.odom[:2])
@@ -114,7 +114,7 @@ def execute(case: Case) -> Dict[str, Any]:
     speed = case.size if case.kind == "fast" else case.speed_m_s
     try:
         run_mission(link, Mission((walk(case.ground, case.distance_m, (1.0, 0.0), speed),)))
-    except ChainError as error:  # a run that ends too early counts with what it walked
+    except EvaluationError as error:  # a run that ends too early counts with what it walked
         row["message"] = str(error)
     moved, ahead = chain.state.p_world_base[:2] - start.p_world_base[:2], np.array((math.cos(yaw), math.sin(yaw)))
     row["walked_m"], row["lateral_m"] = float(moved @ ahead), abs(float(moved @ (-ahead[1], ahead[0])))

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Sequence
 
-from shellbot_chain.errors import DefinitionError
+from robot_evaluation.console import one_simulator, run_tool, say
+from robot_evaluation.errors import DefinitionError
+from robot_evaluation.pictures import contact_sheet, save_png
 from shellbot_common import named_numbers
 
-from .console import one_simulator, run_tool, say
-from .pictures import contact_sheet, save_png
 from .seeded_runs import SeededRuns
 from .transform_experiment import COLUMNS, GOALS, conditions, execute, pictures
 

@@ -8,6 +8,8 @@ from typing import Any, Dict, List, Mapping
 
 import numpy as np
 
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.metrics import tick_work
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import ChainError
@@ -16,7 +18,6 @@ from shellbot_common.rotations import up_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 from shellbot_description import named_pose_array
 
-from .metrics import tick_work
 from .seeded_runs import at_most
 
 FRICTION = (0.3, 1.0)
@@ -146,7 +147,7 @@ def transform(chain: Chain) -> Dict[str, Any]:
                 row["ball_joint_error_deg"] = float(np.degrees(error.max()))
         else:
             row["success"], row["message"] = True, ""
-    except ChainError as error:
+    except EvaluationError as error:
         row["message"] = str(error)
     for column in ("tilt_deg", "penetration_mm", "clamped_s"):
         row[column] = max((getattr(watch, column) for watch in watches), default=float("nan"))

@@ -14,6 +14,9 @@ from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from robot_evaluation.console import run_tool, say
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.tables import markdown_table
 from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
 from shellbot_action_manager.body.levelling import opened
 from shellbot_action_manager.body.transform_path import TransformConfig, TransformPath, load_transform
@@ -23,10 +26,6 @@ from shellbot_description import expand, robot_profile
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, UPPER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 from shellbot_simulator.core.static_model import StaticModel
-
-from .console import run_tool, say
-from .errors import EvaluationError
-from .tables import markdown_table
 
 OVERLAP_MM = 0.5  # of the commanded postures: the springs of the servos take it
 # Of shut gores that levelling presses inwards, by up to the whole of its range; these parts are stops, on which the

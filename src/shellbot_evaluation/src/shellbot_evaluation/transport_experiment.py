@@ -10,12 +10,12 @@ from typing import Any, Dict, List
 import numpy as np
 
 from ax_emulator.motor_bank import IDLE_CURRENT, NOMINAL_VOLTAGE, motor_current
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.metrics import cost_of_transport, mechanical_power, path_length
+from robot_evaluation.trace import Trace
 from shellbot_chain.chain import Chain
-from shellbot_chain.errors import ChainError
-from shellbot_chain.trace import Trace
 from shellbot_motor_driver.map.servo_map import ServoMap
 
-from .metrics import cost_of_transport, mechanical_power, path_length
 from .rolling_experiment import OFFSET_DEG, Roller, put_down
 from .rolling_experiment import conditions as lying
 from .seeded_runs import GroupedRuns
@@ -54,7 +54,7 @@ def execute(case: Case) -> Dict[str, Any]:
         )
         speed = case.commanded_m_s
         trace = measured_walk(chain, speed) if case.motion == "walks" else measured_roll(chain, case.seed, speed)
-    except ChainError as error:
+    except EvaluationError as error:
         row["message"] = str(error)
         return row
     mass, duration = chain.simulator.mass, float(trace.t[-1] - trace.t[0])

@@ -9,10 +9,10 @@ from typing import Optional, Sequence
 import numpy as np
 import yaml
 
+from robot_evaluation.tables import markdown_table
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.emulated_robot import EmulatedBody
 from shellbot_chain.onboard_chain import BusOptions, OnboardRobot
-from shellbot_evaluation.tables import markdown_table
 from snake_description import expand, servo_map, snake_profile
 
 from .cycles import CycleResult, request_cycles, run_cycles

@@ -7,7 +7,7 @@ import itertools
 from dataclasses import dataclass
 from typing import Any, Dict, List, Sequence, Tuple
 
-from shellbot_evaluation.errors import EvaluationError
+from robot_evaluation.errors import EvaluationError
 
 from .snake_run import Setup, SnakeRun
 

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_evaluation.errors import EvaluationError
+from robot_evaluation.errors import EvaluationError
 from snake_motion.drive import SIDEWAYS_BY
 from snake_motion.families import PERIOD, family
 

@@ -9,8 +9,8 @@ from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.stats import spread
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.stats import spread
 from snake_motion.engine import Target
 
 from .snake_run import Setup, SnakeRun, Truth

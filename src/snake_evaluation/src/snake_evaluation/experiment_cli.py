@@ -9,13 +9,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ContextManager, Dict, List, Optional, Sequence
 
-from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.journal import Journal
-from shellbot_evaluation.parallel import add_workers, map_jobs, pool_of
-from shellbot_evaluation.report_files import write_runs
-from shellbot_evaluation.reports import machine, made_by, write_json
-from shellbot_evaluation.tables import markdown_table, write_between_markers
+from robot_evaluation.console import add_seeds, run_tool, say, seeds_of
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.journal import Journal
+from robot_evaluation.parallel import add_workers, map_jobs, pool_of
+from robot_evaluation.report_files import write_runs
+from robot_evaluation.reports import machine, made_by, write_json
+from robot_evaluation.tables import markdown_table, write_between_markers
 from shellbot_simulator.core.config import ENGINES
 from snake_motion.drive import SIDEWAYS_BY
 from snake_motion.errors import SnakeMotionError

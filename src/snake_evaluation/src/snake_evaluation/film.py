@@ -10,10 +10,10 @@ from typing import List, Sequence, Tuple
 import matplotlib
 import numpy as np
 
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.parallel import map_jobs
-from shellbot_evaluation.pictures import save_gif
-from shellbot_evaluation.reports import write_file
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.parallel import map_jobs
+from robot_evaluation.pictures import save_gif
+from robot_evaluation.reports import write_file
 from shellbot_simulator.core.render_process import View
 from snake_motion.engine import Target
 from snake_motion.gait_table import GaitRow

@@ -11,10 +11,10 @@ from typing import Dict, List, Optional, Sequence, Tuple
 import numpy as np
 import yaml
 
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.journal import Journal
-from shellbot_evaluation.parallel import map_jobs
-from shellbot_evaluation.reports import write_file
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.journal import Journal
+from robot_evaluation.parallel import map_jobs
+from robot_evaluation.reports import write_file
 from snake_motion.engine import Target
 from snake_motion.families import PERIOD, Range, family, narrowed
 from snake_motion.velocity_map import EXPONENTS, Branch, VelocityMap, design_matrix

@@ -9,9 +9,9 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.reports import write_file
-from shellbot_evaluation.tables import markdown_table
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.reports import write_file
+from robot_evaluation.tables import markdown_table
 
 Row = Dict[str, Any]
 

@@ -9,8 +9,8 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from robot_evaluation.tables import markdown_table
 from shellbot_common.rotations import rotation_from_quaternion
-from shellbot_evaluation.tables import markdown_table
 from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
 from snake_motion.families import PERIOD
 from snake_motion.gait_table import GaitRow, load_rows

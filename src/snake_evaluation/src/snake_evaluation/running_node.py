@@ -16,13 +16,13 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from robot_evaluation.console import run_tool, say
+from robot_evaluation.parallel import map_jobs
+from robot_evaluation.running_robot_node import WAIT, begin_node, wait_until
+from robot_evaluation.tables import write_between_markers
 from shellbot_common import RobotProfile, SettingsError
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
-from shellbot_evaluation.console import run_tool, say
-from shellbot_evaluation.parallel import map_jobs
-from shellbot_evaluation.running_robot_node import WAIT, begin_node, wait_until
-from shellbot_evaluation.tables import write_between_markers
 from shellbot_msgs.msg import Mode
 from snake_motion.config import load_engine_config
 from snake_motion.from_description import read_description

@@ -12,9 +12,9 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 from scipy.optimize import minimize
 
-from shellbot_evaluation.journal import Journal
-from shellbot_evaluation.parallel import map_jobs
-from shellbot_evaluation.reports import write_file
+from robot_evaluation.journal import Journal
+from robot_evaluation.parallel import map_jobs
+from robot_evaluation.reports import write_file
 from snake_motion.engine import Target
 from snake_motion.families import FAMILIES
 from snake_motion.odometry import LEAST

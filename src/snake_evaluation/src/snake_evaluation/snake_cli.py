@@ -9,10 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import List, Optional
 
+from robot_evaluation.console import add_seeds, run_tool, say, seeds_of
+from robot_evaluation.journal import Journal
+from robot_evaluation.parallel import add_workers
 from shellbot_common import package_file, read_yaml
-from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
-from shellbot_evaluation.journal import Journal
-from shellbot_evaluation.parallel import add_workers
 from snake_motion.errors import SnakeMotionError
 from snake_motion.families import FAMILIES
 from snake_motion.gait_table import load_rows

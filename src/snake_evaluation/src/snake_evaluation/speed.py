@@ -9,9 +9,9 @@ from typing import Callable, Dict, List, Sequence
 import mujoco
 import numpy as np
 
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.tables import markdown_table
 from shellbot_common import TICK, check_number
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.tables import markdown_table
 
 from .snake_run import Setup, SnakeRun
 

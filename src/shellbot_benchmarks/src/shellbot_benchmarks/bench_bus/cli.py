@@ -9,9 +9,9 @@ from dataclasses import asdict
 from typing import Any, Dict, List, Optional, Tuple
 
 from ax_emulator import LatencyTimerChain
-from shellbot_chain.errors import DefinitionError
-from shellbot_evaluation.console import Progress, run_tool
-from shellbot_evaluation.tables import markdown_table
+from robot_evaluation.console import Progress, run_tool
+from robot_evaluation.errors import DefinitionError
+from robot_evaluation.tables import markdown_table
 from shellbot_motor_driver.map.servo_map import ServoMap
 
 from ..bench_report import add_report_options, report

@@ -13,8 +13,8 @@ import psutil
 from ax_bus import Bus, Timeouts
 from ax_bus.errors import ServoError
 from ax_emulator import EmulatedChain, VirtualPort
+from robot_evaluation.errors import EvaluationError
 from shellbot_common import TICK
-from shellbot_evaluation.errors import EvaluationError
 from shellbot_motor_driver.driving.driver_state import DriverState, Phase
 from shellbot_motor_driver.driving.motor_driver import MotorDriver
 from shellbot_motor_driver.emulated_servos import shellbot_servos

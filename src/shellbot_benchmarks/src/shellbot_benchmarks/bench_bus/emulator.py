@@ -9,7 +9,7 @@ import sys
 import threading
 from typing import Iterator
 
-from shellbot_evaluation.errors import EvaluationError
+from robot_evaluation.errors import EvaluationError
 
 _START_LIMIT = 60.0  # s
 

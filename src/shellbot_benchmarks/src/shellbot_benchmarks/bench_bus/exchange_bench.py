@@ -17,9 +17,9 @@ from ax_bus.errors import ServoError
 from ax_bus.registers import FEEDBACK_ADDRESS, FEEDBACK_COUNT
 from ax_bus.serial_port import SerialPort
 from ax_bus.wire_time import read_time, sync_write_time
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.stats import percentile
 from shellbot_common import TICK
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.stats import percentile
 
 from .emulator import emulated_chain
 

@@ -10,9 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
-from shellbot_chain.errors import DefinitionError
-from shellbot_evaluation.console import Progress, run_tool
-from shellbot_evaluation.errors import EvaluationError
+from robot_evaluation.console import Progress, run_tool
+from robot_evaluation.errors import DefinitionError, EvaluationError
 
 from ..bench_report import add_report_options, report
 from .clients import Worker

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Sequence
 
-from shellbot_evaluation.tables import markdown_table
+from robot_evaluation.tables import markdown_table
 
 from .figures import Goal, Rounds, median_best
 

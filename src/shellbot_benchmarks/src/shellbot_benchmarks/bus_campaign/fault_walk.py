@@ -10,8 +10,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 import numpy as np
 import psutil
 
+from robot_evaluation.errors import DefinitionError, EvaluationError
 from shellbot_chain.chain_config import ChainConfig
-from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_chain.onboard_chain import BusOptions, OnboardChain
 from shellbot_common import TICK, Level, Settings, number
 from shellbot_common.rotations import tilt_from_quaternion
@@ -119,7 +119,7 @@ class _Walk:
             self.operator.step()
             try:
                 chain.tick()
-            except ChainError as error:
+            except EvaluationError as error:
                 result.unannounced_falls.append(f"{chain.time - self.start:.1f} s: {error}")
                 break
             t = chain.time - self.start

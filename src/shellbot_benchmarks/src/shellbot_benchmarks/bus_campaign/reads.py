@@ -10,7 +10,7 @@ import numpy as np
 
 from ax_bus import Bus, Timeouts
 from ax_emulator import EmulatedChain, Fault, FaultInjector, VirtualPort
-from shellbot_chain.errors import DefinitionError
+from robot_evaluation.errors import DefinitionError
 from shellbot_chain.onboard_chain import HOST_TIME
 from shellbot_common import TICK, Level, Settings, number
 from shellbot_motor_driver.driving.driver_state import Condition, Reaction

@@ -8,7 +8,7 @@ from typing import Dict, List, NamedTuple, Sequence, Tuple
 
 from ax_bus.registers import baud_register
 from ax_emulator import KINDS, EmulatedServo, Fault
-from shellbot_chain.errors import DefinitionError
+from robot_evaluation.errors import DefinitionError
 
 SLOT = 10.0  # s between faults: time to recover, stand up and walk again
 REPAIR_AFTER = 3.0  # s after which what does not end by itself is put right

@@ -15,10 +15,10 @@ from ax_bus.direction import DIRECTIONS, direction
 from ax_bus.errors import ServoError
 from ax_bus.serial_port import SerialPort
 from ax_bus.wire_time import Timeouts
+from robot_evaluation.console import run_tool
+from robot_evaluation.errors import EvaluationError
 from shellbot_description import driven_joint_names, named_pose_array
 
-from ..console import run_tool
-from ..errors import EvaluationError
 from .drives import BusDrive, PictureDrive
 from .limb import LIMBS, limb_joints, load_map
 

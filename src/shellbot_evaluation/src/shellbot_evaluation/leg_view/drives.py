@@ -10,8 +10,8 @@ from ax_bus.bus import Bus
 from ax_bus.errors import ServoError
 from ax_bus.registers import AX_12A, FEEDBACK_ADDRESS, FEEDBACK_COUNT, RAD_PER_S_PER_STEP
 from ax_tools import torque
+from robot_evaluation.errors import EvaluationError
 
-from ..errors import EvaluationError
 from .limb import LimbJoint
 
 _GOAL = AX_12A.register("goal_position")

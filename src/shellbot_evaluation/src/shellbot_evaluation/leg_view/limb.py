@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Tuple
 
 from ax_bus.registers import POSITION_MAX, RAD_PER_STEP
-from shellbot_chain.errors import DefinitionError
+from robot_evaluation.errors import DefinitionError
 from shellbot_motor_driver.errors import ServoMapError
 from shellbot_motor_driver.map.servo_entry import ServoEntry
 from shellbot_motor_driver.map.servo_map import ServoMap

@@ -15,10 +15,10 @@ import threading
 from pathlib import Path
 from typing import Any, Dict, List, NoReturn, Optional, Sequence
 
-from shellbot_chain.errors import DefinitionError
-from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
-from shellbot_evaluation.parallel import add_workers, map_jobs
-from shellbot_evaluation.reports import machine, write_json
+from robot_evaluation.console import add_seeds, run_tool, say, seeds_of
+from robot_evaluation.errors import DefinitionError
+from robot_evaluation.parallel import add_workers, map_jobs
+from robot_evaluation.reports import machine, write_json
 
 from . import run, score
 from .plan import FAULT_SLOT

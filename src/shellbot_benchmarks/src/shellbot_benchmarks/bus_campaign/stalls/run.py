@@ -19,8 +19,8 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
 
 import psutil
 
-from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.reports import write_json
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.reports import write_json
 from shellbot_motor_driver import ServoMap
 
 from .emulator import READY, TRUTH, VARIANT

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Results as files: CSV for spreadsheets, JSON for programs, or any other; and the machine they come from."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import functools
+import hashlib
+import io
+import json
+import math
+import os
+import platform
+import stat
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Dict, Mapping, Sequence, Union
+
+from shellbot_common import package_file
+
+from .errors import EvaluationError
+
+_SOURCES = (".py", ".yaml", ".xacro", ".stl")
+_LIBRARIES = ("mujoco", "pybullet", "numpy", "scipy", "numba")
+
+
+def write_file(path: Path, content: Union[str, bytes]) -> None:
+    """Write a result whole, or leave what is there: it is written beside its place and then moved there.
+
+    Parameters
+    ----------
+    path : Path
+        Of the file. A link or a device that is there, such as /dev/stdout, is written to.
+    content : str or bytes
+        Text is encoded as UTF-8.
+
+    Raises
+    ------
+    OSError
+        That names the file, also of a full disk, where writing and not opening fails.
+    """
+    is_plain = not os.path.lexists(path) or stat.S_ISREG(path.lstat().st_mode)
+    beside = path.with_name(path.name + ".part") if is_plain else path
+    try:
+        beside.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        if is_plain:
+            beside.replace(path)
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None
+        if is_plain:
+            with contextlib.suppress(OSError):  # the disk has no room for half a file
+                beside.unlink()
+        raise
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    """Write rows with the union of their keys as header, in order of first appearance.
+
+    Raises
+    ------
+    EvaluationError
+        If there are no rows.
+    """
+    if not rows:
+        raise EvaluationError(f"no rows for {path}; no run has finished")
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    stream = io.StringIO(newline="")
+    writer = csv.DictWriter(stream, names, restval="")
+    writer.writeheader()
+    writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
+    write_file(path, stream.getvalue())
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write indented JSON, its folder made if need be; nan and infinity, which JSON does not know, become null."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, json.dumps(_plain(content), indent=2, allow_nan=False) + "\n")
+
+
+def made_by(command: str) -> str:
+    """Return the line under a table of runs in virtual time."""
+    return f"\nMade by `{command}` in virtual time: the machine does not matter.\n"
+
+
+def machine() -> Dict[str, object]:
+    """Return what is stored beside every figure: processor, cores, system, interpreter, libraries, digest of code."""
+    name = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        models = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line]
+        name = models[0] if models else name
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else math.nan
+    return {
+        "processor": name,
+        "cores": os.cpu_count(),
+        "load_at_end": load,
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "libraries": library_versions(),
+        "code": code_version(),
+    }
+
+
+def library_versions() -> Dict[str, str]:
+    """Return the versions of the libraries that results depend on, by name, as far as they are installed."""
+    found = {}
+    for name in _LIBRARIES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+@functools.lru_cache(maxsize=1)
+def code_version() -> str:
+    """Return a digest of code, settings, meshes and versions of libraries: results of different ones do not mix."""
+    source = package_file("robot_evaluation", "config").resolve().parents[1]
+    digest = hashlib.sha256(repr(library_versions()).encode())
+    files = (path for path in source.rglob("*") if path.suffix in _SOURCES and "test" not in path.parts)
+    for file in sorted(files):
+        digest.update(str(file.relative_to(source)).encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _cell(value: object) -> object:
+    return json.dumps(_plain(value)) if isinstance(value, (Mapping, list, tuple)) else value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):  # numpy scalars and arrays
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
