@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -87,6 +88,29 @@ OWN["humanoid_motion"] = {"robot_mechanics", "shellbot_common", "shellbot_contro
 OWN["humanoid_evaluation"] = {"humanoid_description", "humanoid_motion", "shellbot_common"}
 OWN["humanoid_evaluation"] |= {"robot_evaluation", "shellbot_simulator"}
 
+# Of no robot: they take URDF, profile and messages. Each other package is of the robot whose name it begins with.
+GENERAL = {
+    "ax_bus",
+    "robot_evaluation",
+    "robot_mechanics",
+    "shellbot",
+    "shellbot_common",
+    "shellbot_control",
+    "shellbot_gazebo_connector",
+    "shellbot_msgs",
+    "shellbot_simulator",
+    "shellbot_teleop",
+}
+OTHER_ROBOTS = ("arm", "humanoid", "snake")
+# What other robots use of Shellbot's packages is for any robot (`DrivenRobot`), and stands beside what is Shellbot's.
+OF_ANY_ROBOT = {
+    ("arm_bringup", "shellbot_bringup"): "robot.launch",
+    ("humanoid_bringup", "shellbot_bringup"): "robot.launch",
+    ("snake_bringup", "shellbot_chain"): "the node emulated_robot",
+    ("snake_bringup", "shellbot_motor_driver"): "the node motor_driver",
+    ("snake_evaluation", "shellbot_chain"): "servos on an emulated bus, in bus_run.py",
+}
+
 # Within the general library: folder -> the others that its modules may import when they are loaded (a chain loads the
 # writers of kernels when it is compiled).
 FOLDERS = {
@@ -120,8 +144,15 @@ def python_files():
                 yield package, file
 
 
+@functools.lru_cache(maxsize=None)
+def nodes_of(file):
+    """Return what may load a module."""
+    kinds = (ast.Import, ast.ImportFrom, ast.Call)
+    return [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, kinds)]
+
+
 def imported_modules(file):
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes_of(file):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, node.lineno
@@ -132,6 +163,15 @@ def imported_modules(file):
             module = ".".join(filter(None, [file.parent.name, node.module]))
             yield module, node.lineno
             yield from ((f"{module}.{alias.name}", node.lineno) for alias in node.names)
+
+
+def named_modules(file):
+    """Yield the modules that `import_module` loads by their names; of a name that is composed, its beginning."""
+    for node in nodes_of(file):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "import_module":
+            text = node.args[0].values[0] if isinstance(node.args[0], ast.JoinedStr) else node.args[0]
+            if isinstance(text, ast.Constant):
+                yield text.value, node.lineno
 
 
 def is_ros(module):
@@ -171,11 +211,66 @@ def offences(package, file):
             yield f"{where}: {package} may not import {top}; it may: {sorted(allowed)}"
         elif top == "shellbot_simulator" and not module.startswith(OF_THE_SIMULATOR.get(package, top)):
             yield f"{where}: {package} may import {OF_THE_SIMULATOR[package]} only, not {module}"
+    for module, line in named_modules(file):
+        top = module.split(".")[0]
+        if top in OWN and top != package and top not in OWN[package]:
+            yield f"{file.relative_to(ROOT)}:{line}: {package} may not import {top}; it may: {sorted(OWN[package])}"
 
 
 def test_every_import_keeps_the_rules():
     found = [text for package, file in FILES for text in offences(package, file)]
     assert not found, "\n".join(found)
+
+
+def robot_of(package):
+    """Return whose package it is; None for one of no robot, and for the metapackage, which names them all."""
+    prefix = package.split("_")[0]
+    return None if package in GENERAL else prefix if prefix in OTHER_ROBOTS else "shellbot"
+
+
+def dependencies():
+    """Return where a package's modules or its manifest name another package: (from, to) -> place."""
+    manifests = {file.parent.name: file for file in sorted((ROOT / "src").glob("*/package.xml"))}
+    found = {}
+    for package, file in FILES:
+        where = file.relative_to(ROOT)
+        for module, line in (*imported_modules(file), *named_modules(file)):
+            found.setdefault((package, module.split(".")[0]), f"{where}:{line}")
+    found = {tuple(IN_FOLDER.get(name, name) for name in pair): where for pair, where in found.items()}
+    for package, file in manifests.items():
+        for element in ElementTree.parse(file).getroot():
+            if element.tag in ("depend", "exec_depend", "build_export_depend"):
+                found.setdefault((package, element.text), str(file.relative_to(ROOT)))
+    return {pair: where for pair, where in found.items() if pair[0] != pair[1] and set(pair) <= set(manifests)}
+
+
+def crossings(edges):
+    """Yield the paths from a package to the first one of another robot."""
+    for package in sorted({before for before, _ in edges} - {"shellbot"}):
+        paths, seen = [[package]], {package}
+        for path in paths:
+            if robot_of(path[-1]) not in (None, robot_of(package)):
+                yield " -> ".join([package, *(f"{b} ({edges[a, b]})" for a, b in zip(path, path[1:]))])
+                continue
+            after = [b for a, b in sorted(edges) if a == path[-1] and b not in seen]
+            seen.update(after)
+            paths += [[*path, b] for b in after]
+
+
+def test_no_robot_reaches_another_and_what_is_general_reaches_none():
+    edges = dependencies()
+    assert set(edges) >= set(OF_ANY_ROBOT), "no longer used: delete it above"
+    found = list(crossings({pair: where for pair, where in edges.items() if pair not in OF_ANY_ROBOT}))
+    assert not found, "\n".join(found)
+
+
+def test_a_robot_is_found_through_a_general_package():
+    edges = {("snake_evaluation", "robot_evaluation"): "a.py:1", ("robot_evaluation", "shellbot_chain"): "b.py:2"}
+    assert list(crossings(edges)) == [
+        "robot_evaluation -> shellbot_chain (b.py:2)",
+        "snake_evaluation -> robot_evaluation (a.py:1) -> shellbot_chain (b.py:2)",
+    ]
+    assert not list(crossings({("shellbot_chain", "robot_evaluation"): "c.py:3"}))
 
 
 def test_the_folders_of_the_general_library_stand_on_each_other_without_a_circle():
@@ -233,6 +328,7 @@ def test_the_rule_catches_a_violation(tmp_path):
         ("from shellbot_kinematics.limb_references_conversions import FRAME_ID\n",
          "shellbot_kinematics.limb_references_conversions"),
     ):  # fmt: skip
+        file = file.with_name(f"{module}.py")  # each file is read once
         file.write_text(line, encoding="utf-8")
         assert module in [m for m, _ in imported_modules(file) if is_ros(m)], line
 
