@@ -11,10 +11,8 @@ import sys
 import numpy as np
 import psutil
 import pytest
-from PIL import Image
 
-from robot_evaluation.errors import DefinitionError, EvaluationError
-from robot_evaluation.pictures import contact_sheet, save_all
+from robot_evaluation.errors import DefinitionError
 from robot_evaluation.planar import PlanarPath
 from robot_evaluation.reports import write_json
 from shellbot_client.mission import PhaseRecord
@@ -108,21 +106,6 @@ def test_parameters_are_read_by_name_with_their_defaults(tmp_path):
 def test_relative_results_folder_counts_from_the_users_shell(tmp_path, monkeypatch):
     monkeypatch.setenv("PWD", str(tmp_path))
     assert DemoParams(results="out").results_folder() == tmp_path / "out"
-
-
-def test_contact_sheet_holds_every_picture_and_files_are_numbered(tmp_path):
-    pictures = {f"moment {i}": np.full((30, 40, 3), 40 * i, np.uint8) for i in range(4)}
-    sheet = contact_sheet(pictures, columns=3, tile_width=40)
-    assert sheet.shape[1] == 4 + 3 * 44
-    for i in range(4):
-        row, column = divmod(i, 3)
-        assert sheet[4 + row * (30 + 18 + 4) + 15, 4 + column * 44 + 20].tolist() == [40 * i] * 3
-    names = [path.name for path in save_all(tmp_path, pictures)]
-    assert names == [*(f"{i:02d}_moment_{i}.png" for i in range(4)), "contact_sheet.png"]
-    assert Image.open(tmp_path / "03_moment_3.png").getpixel((0, 0)) == (120, 120, 120)
-    assert save_all(tmp_path, {}) == []
-    with pytest.raises(EvaluationError, match="was the camera running"):
-        contact_sheet({})
 
 
 LAUNCHED = """

@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 
 import numpy as np
 import pytest
-from PIL import Image, ImageSequence
+from PIL import Image
 
-from robot_evaluation.errors import DefinitionError, EvaluationError
-from robot_evaluation.pictures import save_gif, save_mp4
+from robot_evaluation.errors import DefinitionError
 from robot_evaluation.planar import PlanarPath
 from shellbot_chain.errors import MissionFailed
 from shellbot_client.mission import Mission, MissionState, Observation, PhaseRecord
@@ -160,18 +158,6 @@ def test_the_command_line_writes_runs_and_summary_and_judges(tmp_path, monkeypat
     )  # 61 s is too slow
 
 
-def test_a_film_is_an_animated_gif_with_a_caption_below_each_picture(tmp_path):
-    frames = [(f"frame {i}", np.full((40, 60, 3), 50 * i, np.uint8)) for i in range(4)]
-    save_gif(tmp_path / "film.gif", frames, 0.1)
-    film = Image.open(tmp_path / "film.gif")
-    assert film.n_frames == 4 and film.size == (60, 58) and film.info["duration"] == 100 and film.info["loop"] == 0
-    shown = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(film)]
-    assert all((now[:40] == picture).all() for now, (_, picture) in zip(shown, frames)), "what changed is there"
-    assert all((now[45:, 50:] == 255).all() for now in shown), "and so is what did not"
-    with pytest.raises(EvaluationError, match="no pictures for a film"):
-        save_gif(tmp_path / "none.gif", [], 0.1)
-
-
 @pytest.mark.parametrize("size", [SIZE, (640, 480)])
 def test_a_film_of_the_mission_shows_rolling_more_slowly_and_the_middle_of_any_camera(tmp_path, size):
     walk_out, _, rolls = MissionPlan().phases()[1:4]
@@ -191,17 +177,3 @@ def test_a_film_of_the_mission_shows_rolling_more_slowly_and_the_middle_of_any_c
         shown = np.asarray(film.convert("L"))[:281]
     assert shown[:, 170:190].min() > 200
     assert shown[:, :145].max() < 50 and shown[:, 215:].max() < 50
-
-
-@pytest.mark.parametrize("fails", [True, False])
-def test_a_film_that_the_encoder_cannot_finish_leaves_the_former_one(tmp_path, monkeypatch, fails):
-    program = tmp_path / "ffmpeg"
-    program.write_text(f"#!/bin/sh\ncat >/dev/null\nfor file; do :; done\necho half > $file\nexit {int(fails)}\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    film = tmp_path / "film.mp4"
-    film.write_text("former")
-    with pytest.raises(EvaluationError, match="ffmpeg cannot write .*film.mp4") if fails else contextlib.nullcontext():
-        save_mp4(film, [("a", np.zeros((16, 16, 3), np.uint8))], 0.04)
-    assert film.read_text() == ("former" if fails else "half\n")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["ffmpeg", "film.mp4"]

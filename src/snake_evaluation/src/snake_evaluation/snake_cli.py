@@ -17,7 +17,6 @@ from snake_motion.errors import SnakeMotionError
 from snake_motion.families import FAMILIES
 from snake_motion.gait_table import load_rows
 
-from .bus_run import bus_table
 from .cycles import CycleResult
 from .film import film_all, shape_space
 from .identify import identify, write_map
@@ -170,6 +169,8 @@ def _shapes(options: argparse.Namespace) -> int:
 
 
 def _bus(options: argparse.Namespace) -> int:
+    from .bus_run import bus_table  # which loads packages of Shellbot
+
     say(bus_table(options.modules, options.gait, Setup(friction=options.friction, seed=1000), options.cycles))
     return 0
 
