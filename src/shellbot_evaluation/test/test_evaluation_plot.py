@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from robot_evaluation import plot_bodies
 from robot_evaluation.plot_canvas import COLOURS
 from robot_mechanics import model_path
 from robot_mechanics.dynamics.cli import load
 from robot_mechanics.dynamics.simulation import simulate
 from shellbot_benchmarks.virtual_display import virtual_display
-from shellbot_evaluation import plot_bodies, plot_cli, plot_parser, plot_shellbot
+from shellbot_evaluation import plot_cli, plot_parser, plot_shellbot
 
 ROOT = Path(__file__).resolve().parents[3]
 KINDS = {
