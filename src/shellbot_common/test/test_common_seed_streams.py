@@ -14,5 +14,5 @@ def test_no_two_streams_of_a_seed_are_alike():
     assert np.array_equal(draws[0], np.random.default_rng(5).standard_normal(400)), "numpy's 0 is the seed alone"
     correlation = np.corrcoef(draws) - np.eye(len(draws))
     assert np.abs(correlation).max() < 0.25
-    assert set(Stream.__members__) - {stream.name for stream in Stream} == {"HUMANOID_FALL"}, "no other number twice"
+    assert len(Stream.__members__) == len(numbers), "no number twice"
     assert seeded(5, Stream.LOAD_CELLS, 3).random() != seeded(5, Stream.LOAD_CELLS, 4).random()

@@ -60,7 +60,7 @@ class Trial(Settings):
 
 def world_of(trial: Trial) -> SimulatorConfig:
     """Return the world of a trial: friction 0.6 to 1.0, masses +-5 %, and what stands on the floor."""
-    rng = np.random.default_rng(1000 + trial.seed)
+    rng = seeded(trial.seed, Stream.HUMANOID_WORLD)
     friction, mass = rng.uniform(0.6, 1.0), rng.uniform(0.95, 1.05)
     boxes: Tuple[Tuple[float, ...], ...] = ()
     if trial.plates > 0.0:

@@ -7,13 +7,14 @@ which numpy takes for ``[seed, 0]``; rubble has its height in mm, below 1000.
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, unique
 
 import numpy as np
 
 GREATEST_SEED = 2**31 - 1  # of a run
 
 
+@unique
 class Stream(IntEnum):
     """What is drawn."""
 
@@ -23,8 +24,7 @@ class Stream(IntEnum):
     MISSION = 13  # its floor and goals
     OPTIMISE_FLOOR = 17
     PERTURBATIONS = 19  # and the number of the perturbation
-    LOAD_CELLS = 21  # and the numbers behind it, one a contact, each with the tick; HUMANOID_FALL without a tick
-    HUMANOID_FALL = 21
+    LOAD_CELLS = 21  # and the numbers behind it, one a contact, each with the tick
     PUSH = 23  # of ``--perturb push_n``
     RANGE_SENSORS = 121  # and the numbers behind it, one a sensor, each with the tick
     JOINT_ZEROS = 1001  # errors of the zeros of joints
@@ -32,6 +32,8 @@ class Stream(IntEnum):
     FLOOR = 1003  # friction in gaits, limp, feed_forward and terrain
     LIMP_PHASE = 1004  # when in a stride a leg goes limp
     TERRAIN_PUSH = 1005
+    HUMANOID_WORLD = 1006  # friction, masses, and what stands on the floor of its walks
+    HUMANOID_FALL = 1007  # its floor and masses, and how it falls
 
 
 def seeded(seed: int, *stream: int) -> np.random.Generator:
