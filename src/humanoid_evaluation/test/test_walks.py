@@ -34,14 +34,23 @@ from shellbot_simulator.core.errors import CommandError
 from shellbot_simulator.core.simulator import Simulator
 
 RAN = {"x_m": 0.5, "y_m": 0.0, "turn_deg": 0.0, "odometry_x_m": 0.5, "odometry_error_m": 0.0, "height_range_m": 0.004}
+RAN["path"] = {"period_s": 0.1, "true": {"x_m": [0.0, 0.5]}}
 RAN.update(seconds=5.0, cost=0.8, fell=False, arrived=True, stands=True, tries=1, shock_m_s2=90.0, side="back")
 
 
 def test_it_walks_half_a_metre_and_stops_there(tmp_path, capsys):
     file = tmp_path / "walk.json"
     assert main(["--distance", "0.5", "--speed", "0.2", "--seeds", "300:301", "--json", str(file)]) == 0
-    found = json.loads(file.read_text())["summary"]
+    written = json.loads(file.read_text())
+    found, (run,) = written["summary"], written["runs"]
     assert found["runs"] == 1 and found["falls"] == 0
+    true, own = run["path"]["true"], run["path"]["odometry"]
+    assert len(true["x_m"]) == pytest.approx(10.0 * (run["seconds"] + 1.0), abs=2.0) and len(own["y_m"]) == len(
+        true["y_m"]
+    )
+    assert true["x_m"][0] == own["x_m"][0] == 0.0 and max(np.abs(np.diff(true["x_m"]))) < 0.06
+    assert (true["x_m"][-1], true["y_m"][-1]) == pytest.approx((run["x_m"], run["y_m"]), abs=2e-3)
+    assert own["x_m"][-1] == pytest.approx(run["odometry_x_m"], abs=2e-3)
     assert found["worst_distance_error_m"] < 0.02
     assert found["worst_lateral_m"] < 0.015
     assert found["worst_height_range_m"] < 0.008
@@ -348,6 +357,8 @@ def test_after_ctrl_c_the_same_command_goes_on_and_the_report_has_every_run(word
     if "--calibrate" in words:
         assert found["odometry_scale"] == pytest.approx(parameters().odometry_scale)
         return
+    assert all(run["path"] == RAN["path"] for run in found["runs"])
+    assert "path" not in next(tmp_path.glob("*.csv")).read_text()
     assert [run["seed"] for run in found["runs"]] == [5, 6] and found["summary"]["runs"] == 2
     assert {path.suffix for path in tmp_path.iterdir()} == {".csv", ".json", ".md", ".html", ".png"}
     assert "| mean " in next(tmp_path.glob("*.md")).read_text()

@@ -32,6 +32,14 @@ def test_table_pads_columns_rounds_numbers_and_fills_gaps():
         markdown_table([])
 
 
+def test_numbers_in_a_list_are_one_line_of_json_and_texts_stay_as_they_are(tmp_path):
+    content = {"x": [0.0, -1.5e-7, math.nan, 3], "rows": [[1, 2], [3, 4]], "texts": ["[1,\n 2]", "-1"], "none": []}
+    write_json(tmp_path / "a.json", content)
+    text = (tmp_path / "a.json").read_text()
+    assert '"x": [0.0, -1.5e-07, null, 3],\n' in text and "    [1, 2],\n    [3, 4]\n" in text
+    assert json.loads(text) == {**content, "x": [0.0, -1.5e-7, None, 3]}
+
+
 def test_another_version_of_a_library_counts_as_other_code(monkeypatch):
     def version(name):
         if name == "pybullet":

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 import numpy as np
 
 from humanoid_evaluation.campaign import thesis
+from humanoid_evaluation.paths import PERIOD, path_of
 from humanoid_motion.planar import seen_from
 from robot_evaluation.tables import markdown_table
 
@@ -77,7 +78,14 @@ def measured(walk: Walk, truth: Sequence[Sample], odometry: Sequence[Sample]) ->
         "height_range_m": float(np.ptp(rows[0][:, 4])),
         "seconds": float(rows[0][-1, 0] - rows[0][0, 0]),
         "cost": math.nan,
+        "path": path_of(*map(_every_period, rows)),
     }
+
+
+def _every_period(samples: np.ndarray) -> np.ndarray:
+    """Return the poses of samples (n, 6) at the times of a path, (m, 3)."""
+    times = np.arange(samples[0, 0], samples[-1, 0] + 0.5 * PERIOD, PERIOD)
+    return np.column_stack([np.interp(times, samples[:, 0], samples[:, column]) for column in (1, 2, 3)])
 
 
 def score(walk: Walk, truth: Sequence[Sample], odometry: Sequence[Sample]) -> Dict[str, object]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
+from humanoid_evaluation.paths import PERIOD, path_of
 from humanoid_evaluation.robot import Robot, parameters
 from humanoid_motion.planar import seen_from, wrapped
 from robot_evaluation.metrics import cost_of_work, tick_work
-from shellbot_common import Settings, check_number, choice, number, required
+from shellbot_common import TICK, Settings, check_number, choice, number, required
 from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 from shellbot_simulator.core.config import ENGINES, SimulatorConfig, load_config
@@ -23,6 +24,7 @@ _SETTLE = 1.0  # s after the arrival
 _PUSH_TIME = 0.1  # s
 _PLATES = 60
 _LEAST_SPEED = 0.01  # m/s or rad/s
+_PATH_TICKS = round(PERIOD / TICK)
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def world_of(trial: Trial) -> SimulatorConfig:
 
 
 def run_trial(trial: Trial) -> Dict[str, Any]:
-    """Walk, and return what the truth says, with the trial's own fields."""
+    """Walk, and return what the truth says, with the trial's own fields and the path (`path_of`)."""
     walk = _Walk(world_of(trial), trial.seed, trial.motors, trial.heading, trial.contacts)
     simulator, engine = walk.simulator, walk.core.engine
     while simulator.time < _STAND:
@@ -109,6 +111,7 @@ def run_trial(trial: Trial) -> Dict[str, Any]:
         **score,
         "seconds": (arrived or simulator.time) - _STAND,
         "arrived": arrived is not None,
+        "path": path_of(walk.truth, walk.odometry),
     }
 
 
@@ -128,9 +131,10 @@ class _Walk(Robot):
     def __init__(self, world: SimulatorConfig, seed: int, motors: str, heading: str, contacts: str) -> None:
         super().__init__(world, seed, motors, heading, contacts)
         self._turn, self._yaw = 0.0, _true_pose(self.state)[2]
-        self._start, self._odometry_start = np.zeros(3), np.zeros(3)
         self._heights = [0.0, 0.0]
         self._tilt = self._work = 0.0
+        self.truth: List[np.ndarray] = []  # poses x, y, yaw in the world since `begin`, PERIOD apart, m and rad
+        self.odometry: List[np.ndarray] = []  # and the estimated ones, odometry frame
 
     def tick(self) -> None:
         super().tick()
@@ -141,20 +145,27 @@ class _Walk(Robot):
         height = float(self.state.p_world_base[2])
         self._heights = [min(self._heights[0], height), max(self._heights[1], height)]
         self._tilt = max(self._tilt, abs(roll), abs(pitch))
+        if self.truth and self.simulator.tick_count % _PATH_TICKS == self._phase:
+            self._note()
 
     def begin(self) -> None:
         """Score from here."""
         height = float(self.state.p_world_base[2])
         self._heights, self._tilt, self._turn, self._work = [height, height], 0.0, 0.0, 0.0
-        self._start, self._odometry_start = _true_pose(self.state), self.core.engine.state().base
+        self._phase = self.simulator.tick_count % _PATH_TICKS
+        self._note()
+
+    def _note(self) -> None:
+        self.truth.append(_true_pose(self.state))
+        self.odometry.append(self.core.engine.state().base)
 
     @property
     def has_fallen(self) -> bool:
         return self.core.has_fallen
 
     def score(self) -> Dict[str, Any]:
-        x, y, _ = seen_from(self._start, _true_pose(self.state))
-        odometry = seen_from(self._odometry_start, self.core.engine.state().base)
+        x, y, _ = seen_from(self.truth[0], _true_pose(self.state))
+        odometry = seen_from(self.odometry[0], self.core.engine.state().base)
         return {
             "fell": self.has_fallen,
             "x_m": float(x),

@@ -17,6 +17,7 @@ from .stats import spread
 from .tables import markdown_table
 
 _GIVEN = ("seed", "friction", "label", "message")  # what is not plotted as a figure
+_JSON_ONLY = ("path",)  # too long for a cell
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
 body {{ font: 15px/1.45 sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; }}
@@ -85,7 +86,7 @@ def write_files(
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.{ending}" for ending in ("csv", "json", "md", "html")]
     where = machine()
-    write_csv(paths[0], rows)
+    write_csv(paths[0], [{key: value for key, value in row.items() if key not in _JSON_ONLY} for row in rows])
     write_json(paths[1], {"experiment": name, "machine": where, "runs": rows, **content})
     made_on = f"{where['processor']}, {where['system']}; code {where['code']}."
     page = f"# {name}\n\n{text}\n## Every run\n\n{tables}\n{made_on}\n"

@@ -12,6 +12,7 @@ import json
 import math
 import os
 import platform
+import re
 import stat
 from importlib import metadata
 from pathlib import Path
@@ -22,6 +23,7 @@ from shellbot_common import package_file
 from .errors import EvaluationError
 
 _SOURCES = (".py", ".yaml", ".xacro", ".stl")
+_NUMBERS = re.compile(r"\[\n(?:\s+(?:-?\d[-+.eE\d]*|null),?\n)+\s+\]")  # no text of JSON has a line's end in it
 _LIBRARIES = ("mujoco", "pybullet", "numpy", "scipy", "numba")
 
 
@@ -73,9 +75,14 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write indented JSON, its folder made if need be; nan and infinity, which JSON does not know, become null."""
+    """Write indented JSON, its folder made if need be; nan and infinity, which JSON does not know, become null.
+
+    A list of numbers is one line: paths of runs would have a hundred thousand.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, json.dumps(_plain(content), indent=2, allow_nan=False) + "\n")
+    text = json.dumps(_plain(content), indent=2, allow_nan=False)
+    text = _NUMBERS.sub(lambda found: " ".join(found[0].split()).replace("[ ", "[").replace(" ]", "]"), text)
+    write_file(path, text + "\n")
 
 
 def made_by(command: str) -> str:
