@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from humanoid_motion.base_state import BaseState
+from humanoid_motion.interface import Status
 from humanoid_motion.parameters import WalkError
-from humanoid_motion.robot_core import Status
 from shellbot_common.rotations import rotation_from_quaternion
 
 convert = pytest.importorskip("humanoid_motion.walk_conversions")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What goes into the walking engine and what can be seen of it."""
+"""What goes into the walking engine, and what can be seen of it and of the robot."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Optional, Sequence
 
 import numpy as np
@@ -16,7 +16,7 @@ _UNIT = 0.1  # by which the length of a quaternion may differ from 1: rounding o
 
 
 @kernel
-def _is_finite(values):  # type: ignore[no-untyped-def]
+def _is_finite(values: np.ndarray) -> bool:
     finite = True
     for value in values.flat:
         finite &= math.isfinite(value)
@@ -60,3 +60,13 @@ class EngineState:
     phase: float  #: Of the present step, 0 to 1
     pressure: np.ndarray  #: (2,) Commanded centre of pressure, odometry frame, m
     base: np.ndarray  #: (3,) x, y, yaw of the base, odometry frame
+
+
+@dataclass(frozen=True)
+class Status:
+    """What the robot does, for the operator."""
+
+    mode: str  #: stand, walk, pose, motion, falling, fallen, get_up, stopped
+    target: str  #: Mode or pose that it goes to, or motion that it performs; the mode itself at rest
+    text: str  #: A sentence
+    progress: float = field(default=0.0, compare=False)  #: 0..1 of a motion

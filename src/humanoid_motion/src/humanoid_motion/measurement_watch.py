@@ -23,6 +23,7 @@ _IN_AIR = 8.0  # N
 _UPRIGHT = 0.15  # rad
 _SWING = 8  # ticks: a shorter one says nothing
 
+_Bits = Tuple[Tuple[object, ...], bytes, bytes]
 _DOES = "it does not walk and balances by its plan"
 
 
@@ -40,6 +41,8 @@ class MeasurementWatch:
     ----------
     imu, joints : bool
         Whether attitude and rates, or the joint angles, are frozen.
+    is_frozen : bool
+        Whether one of them was, when `has_changed` was called last.
     soles : str
         Why the soles' forces are not to be believed, a sentence; empty if they are.
     """
@@ -50,10 +53,10 @@ class MeasurementWatch:
 
     def reset(self) -> None:
         """Begin anew, and believe in all."""
-        self._former: Optional[Tuple[bytes, bytes, bytes]] = None
+        self._former: Optional[_Bits] = None
         self._same = [0, 0, 0]  # ticks without a change: inertial unit, joints, soles
         self._held: Optional[np.ndarray] = None  # command when the joints changed last
-        self.imu = self.joints = False
+        self.imu = self.joints = self.is_frozen = False
         self.believe()
 
     def believe(self) -> None:
@@ -96,6 +99,11 @@ class MeasurementWatch:
         else:
             self._same[1], self._held, self.joints = 0, command, False
         self._same[2] = self._same[2] + 1 if is_same[2] else 0
+
+    def has_changed(self) -> bool:
+        """Whether, since the last call, something has frozen, or nothing is frozen any more."""
+        was, self.is_frozen = self.is_frozen, self.imu or self.joints
+        return self.is_frozen != was
 
     def watch_soles(self, wrenches: np.ndarray, tilt: float, is_walking: bool, swing: Optional[int]) -> None:
         """Compare the soles' forces with what the robot does while it balances; after `update`.
@@ -143,7 +151,8 @@ class MeasurementWatch:
         self.soles, self._is_passing = f"{what}: {_DOES} until {until}.", is_passing
 
 
-def _bits(feedback: Feedback) -> Tuple[bytes, bytes, bytes]:
+def _bits(feedback: Feedback) -> _Bits:
     """Return what inertial unit, joints and soles measured, bit by bit: comparing arrays takes ten times as long."""
-    unit = (feedback.attitude, feedback.rates, () if feedback.specific_force is None else feedback.specific_force)
-    return b"".join(np.asarray(part).tobytes() for part in unit), feedback.q.tobytes(), feedback.wrenches.tobytes()
+    force = b"" if feedback.specific_force is None else feedback.specific_force.tobytes()
+    unit = feedback.rates.tobytes(), force, tuple(feedback.attitude)
+    return unit, feedback.q.tobytes(), feedback.wrenches.tobytes()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Mapping, Optional, Sequence, Tuple, Union
 
@@ -13,8 +13,9 @@ import numpy as np
 from humanoid_motion.engine import WalkingEngine
 from humanoid_motion.fall import FallParameters
 from humanoid_motion.fall_manager import FallManager
-from humanoid_motion.interface import Feedback
-from humanoid_motion.joint_motion import JointMotion, joint_ranges
+from humanoid_motion.held_joints import POSE_SPEED, HeldJoints
+from humanoid_motion.interface import Feedback, Status
+from humanoid_motion.late_joints import LateJoints
 from humanoid_motion.measurement_watch import MeasurementWatch
 from humanoid_motion.motions import MODES, MotionReader, load_motions
 from humanoid_motion.parameters import WalkError, WalkParameters
@@ -24,22 +25,8 @@ from shellbot_common import TICK, RobotProfile, package_file
 # s in which the command goes over to the engine's; from a step that was held it has further to go
 _FADE, _FADE_FROM_STEP = 0.5, 1.0
 _WARM_UP = 80  # ticks: some steps
-_POSE_SPEED = 0.3  # fraction of the maximum speed
 _STOPPED = "Emergency stop: the joints are held where they are; rearm it (button or service rearm) to go on."
 _ELSEWHERE = 0.2  # rad of a joint from the stance at the start, from where the engine cannot begin
-_BEHIND = 0.03  # rad beyond the angle at which a servo has its full effort: it cannot bring the joint there
-# ticks of that; in walks, over plates, in pushes and fast moves it is 13 at most, and as it gets up, on its arms, 101
-_BEHIND_TICKS, _BEHIND_GET_UP = 40, 200
-
-
-@dataclass(frozen=True)
-class Status:
-    """What the robot does, for the operator."""
-
-    mode: str  #: stand, walk, pose, motion, falling, fallen, get_up, stopped
-    target: str  #: Mode or pose that it goes to, or motion that it performs; the mode itself at rest
-    text: str  #: A sentence
-    progress: float = field(default=0.0, compare=False)  #: 0..1 of a motion
 
 
 class HumanoidCore:
@@ -81,11 +68,7 @@ class HumanoidCore:
     ) -> None:
         self.engine = WalkingEngine(urdf_text, profile, walk, heading)
         self._is_by_feet = heading == "feet"
-        self._profile, self._standing = profile, profile.base.spawn_pose
-        self._poses = {name: np.array(list(profile.pose(name).values())) for name in profile.poses}
-        ranges = joint_ranges(urdf_text, profile)
-        self._motion = JointMotion(ranges)
-        self._limits = np.array([r.lower for r in ranges.values()]), np.array([r.upper for r in ranges.values()])
+        self._joints, self._late = HeldJoints(urdf_text, profile), LateJoints(profile.joint_names)
         self._is_stopped = False
         motions = load_motions(MotionReader.of_robot(urdf_text, profile), motions_file)
         self.performer = Performer(motions.performed)
@@ -99,29 +82,27 @@ class HumanoidCore:
         self.engine.reset()
         self.falls.reset()
         self._watch.reset()
-        self._is_held = False  # because something is frozen
         self.performer.end(ABORTED, "the simulation was reset")
-        self._mode, self._pose = "engine", ""
+        self._late.reset()
+        self._mode = "engine"
         self._command: Optional[np.ndarray] = None
-        self._origin = self._poses[self._standing]  # where a motion leads back to, (n,) rad
-        self._late = np.zeros(len(self._profile.joints), dtype=int)  # ticks for which each joint has been behind
-        self._was_late = np.zeros(len(self._profile.joints), dtype=bool)  # in the present motion
+        self._origin = self._joints.stance  # where a motion leads back to, (n,) rad
         self._fade: Tuple[np.ndarray, float, float] = (np.zeros(0), 0.0, _FADE)  # from, s left, s in all
 
     def warm_up(self) -> None:
         """Compile the kernels of a walk, which takes some seconds once after an installation; then begin anew."""
-        q, half = self._poses[self._standing], 0.5 * self.engine.weight
+        q, half = self._joints.stance, 0.5 * self.engine.weight
         standing = Feedback(q, (0.0, 0.0, 0.0, 1.0), np.zeros(3), np.array([[0.0, 0.0, half, 0.0, 0.0, 0.0]] * 2))
         standing.check(len(q))
         self.engine.command_twist((0.1, 0.0, 0.1))
         for _ in range(_WARM_UP):
-            self.engine.step(standing)
+            self._late.update(self.engine.step(standing), q, self.engine.most_offset)
         self.reset()
 
     @property
     def joint_limits(self) -> Tuple[np.ndarray, np.ndarray]:
         """Lower and upper limit of each joint, (n,), rad."""
-        return self._limits
+        return self._joints.limits
 
     # --- requests ---
 
@@ -130,14 +111,14 @@ class HumanoidCore:
 
         What comes during a fall or an emergency stop is forgotten.
         """
-        if self._is_stopped or self._is_held or (self._watch.soles and np.any(twist)):
+        if self._is_stopped or self._watch.is_frozen or (self._watch.soles and np.any(twist)):
             return
         self.engine.command_twist(twist)
         moves = bool(np.isfinite(twist).all() and np.any(twist))
         if moves and self._mode == "motion":
             self.performer.cancel("cmd_vel came")
-        elif moves and self._mode == "pose" and self._pose != self._standing:
-            self.take_pose(self._standing)
+        elif moves and self._mode == "pose" and self._joints.pose != self._joints.standing:
+            self.take_pose(self._joints.standing)
 
     def walk_to(self, x: float, y: float, yaw: float) -> None:
         """Walk to a pose of the odometry frame; raises WalkError where it does not stand, or for nonsense."""
@@ -163,26 +144,20 @@ class HumanoidCore:
         WalkError
             For targets that `JointMotion.resolved` refuses, while walking or stopped, and after a fall.
         """
-        self._motion.resolved(targets, speed)
+        self._joints.check(targets, speed)
         self._check_armed()
         self._check_free("joints are not moved")
         if self._mode != "pose":
             self._hold()
-        return self._move(targets, speed)
+        return self._joints.move(targets, speed)
 
     def _hold(self) -> None:
         """Hold the present command."""
         assert self._command is not None
-        self._motion.start(self._command)
-        self._mode, self._pose = "pose", ""
+        self._joints.hold(self._command)
+        self._mode = "pose"
 
-    def _move(self, targets: Mapping[str, float], speed: float) -> float:
-        duration = self._motion.move(targets, speed)
-        reached = [name for name, pose in self._poses.items() if np.allclose(pose, self._motion.target, atol=1e-3)]
-        self._pose = reached[0] if reached else ""
-        return duration
-
-    def take_pose(self, name: str, speed: float = _POSE_SPEED) -> float:
+    def take_pose(self, name: str, speed: float = POSE_SPEED) -> float:
         """Move all joints to a pose of the profile; returns the duration, s. In its stance the robot can walk again.
 
         Raises
@@ -190,14 +165,10 @@ class HumanoidCore:
         WalkError
             If there is no such pose, and as for `move_joints`.
         """
-        if name not in self._poses:
-            raise WalkError(f"there is no pose '{name}'; there are {', '.join(self._poses)}")
-        if self._mode == "engine" and name == self._standing and self.engine.has_stopped:
+        targets = self._joints.targets_of(name)
+        if self._mode == "engine" and name == self._joints.standing and self.engine.has_stopped:
             return 0.0
-        return self.move_joints(self._angles(name), speed)
-
-    def _angles(self, pose: str) -> Mapping[str, float]:
-        return dict(zip(self._profile.joint_names, self._poses[pose]))
+        return self.move_joints(targets, speed)
 
     def perform(self, name: str, speed: float = 1.0) -> str:
         """Perform a motion, then stand or hold as it says; returns a sentence. `performer.status` has its progress.
@@ -221,12 +192,12 @@ class HumanoidCore:
             return text
         motion = self.performer.find(name, speed)
         self._check_free(f"{name} is not performed")
-        if self._mode == "pose" and self._motion.is_moving:
+        if self._mode == "pose" and self._joints.is_moving:
             raise WalkError(f"{name} is not performed while the joints move: {self.status().text} Wait for its end.")
         assert self._command is not None
-        self._origin = self._poses[self._standing] if self._mode == "pose" else self._command
+        self._origin = self._joints.stance if self._mode == "pose" else self._command
         duration = self.performer.begin(motion, self._command, speed)
-        self._was_late[:] = False
+        self._late.begin_motion()
         self._mode = "motion"
         return f"performs {name} in {duration:.1f} s"
 
@@ -258,9 +229,9 @@ class HumanoidCore:
                 raise WalkError(f"it has not fallen; {self.status().text}")
             self.falls.get_up()
             return self.falls.text
-        name = self._standing if mode == "stand" else mode
-        if name not in self._poses:
-            names = dict.fromkeys([*MODES, *self._poses])
+        name = self._joints.standing if mode == "stand" else mode
+        if name not in self._joints.poses:
+            names = dict.fromkeys([*MODES, *self._joints.poses])
             raise WalkError(f"there is no mode or pose '{name}'; there are {', '.join(names)}")
         duration = self.take_pose(name)
         return f"takes the pose {name} in {duration:.1f} s" if duration else "it stands"
@@ -268,9 +239,13 @@ class HumanoidCore:
     def emergency_stop(self) -> None:
         """End whatever moves the joints, which something else holds where they are, until `rearm`."""
         self._is_stopped = True
+        self._halt("an emergency stop came")
+
+    def _halt(self, reason: str) -> None:
+        """End the walk, getting up or the motion: the joints are held."""
         self.engine.command_twist((0.0, 0.0, 0.0))
         self.falls.give_up()
-        self.performer.end(ABORTED, "an emergency stop came")
+        self.performer.end(ABORTED, reason)
         if self._mode == "motion":
             self._hold()
 
@@ -317,11 +292,11 @@ class HumanoidCore:
         """
         if self._is_by_feet:  # the unit may have no yaw axis
             feedback = replace(feedback, rates=np.append(feedback.rates[:2], 0.0))
-        feedback.check(len(self._profile.joint_names))
+        feedback.check(len(self._joints.stance))
         self._watch.update(feedback, self._command)
         if self.falls.observe(feedback, self._watch.imu, self._up_of_soles):
             self._mode = "fall"
-        elif self._command is None and np.abs(feedback.q - self._poses[self._standing]).max() > _ELSEWHERE:
+        elif self._command is None and np.abs(feedback.q - self._joints.stance).max() > _ELSEWHERE:
             self._begin_from(feedback.q)
         feedback = self._credible(feedback)
         if self._mode == "fall":
@@ -338,15 +313,14 @@ class HumanoidCore:
             self.engine.observe(feedback)
             command = self._posed()
         self._command = command
-        is_late = np.abs(command - feedback.q) > self.engine.most_offset + _BEHIND
-        self._late = (self._late + 1) * is_late
+        self._late.update(command, feedback.q, self.engine.most_offset)
         if self.performer.is_active:
             self._follow_action()
         return command
 
     def _up_of_soles(self) -> np.ndarray:
         """Return the mean normal (3,) of the soles in the torso's frame at the commanded angles."""
-        q = self._poses[self._standing] if self._command is None else self._command
+        q = self._joints.stance if self._command is None else self._command
         normal = self.engine.posture(q).sole_rotation[:, :, 2].sum(axis=0)
         return np.asarray(normal / np.linalg.norm(normal))
 
@@ -359,19 +333,10 @@ class HumanoidCore:
             If something is frozen, and the robot does not lie.
         """
         watch, doubted = self._watch, self._watch.soles
-        if watch.frozen:
-            if not self._is_held:
-                self._is_held = True
-                self.engine.command_twist((0.0, 0.0, 0.0))
-                self.falls.give_up()
-                self.performer.end(ABORTED, watch.frozen)
-                if self._mode == "motion":
-                    self._hold()
-            if self._mode != "fall":
-                raise WalkError(watch.frozen)
-        elif self._is_held:
-            self._is_held = False
-            self._go_on(is_elsewhere=True)
+        if watch.has_changed():
+            self._halt(watch.frozen) if watch.is_frozen else self._go_on(is_elsewhere=True)
+        if watch.is_frozen and self._mode != "fall":
+            raise WalkError(watch.frozen)
         if self._mode == "engine" and not self._is_stopped:
             watch.watch_soles(
                 feedback.wrenches, self.falls.detector.tilt, not self.engine.has_stopped, self.engine.swing
@@ -384,13 +349,13 @@ class HumanoidCore:
         """Go slowly to the stance from where something else, such as this node before it was restarted, left it."""
         self._command = q
         self._hold()
-        self._move(self._angles(self._standing), _POSE_SPEED)
+        self._joints.move(self._joints.targets_of(self._joints.standing), POSE_SPEED)
 
     def _follow_action(self) -> None:
         """End the action where what it leads to is reached, or something else has begun; lead a motion to its end."""
         performer = self.performer
         is_get_up = performer.status is not None and performer.status.name == GET_UP
-        self._was_late |= self._late >= _BEHIND_TICKS
+        self._late.note()
         if self._mode == "engine":
             performer.finish() if is_get_up else self._finish_motion()
         elif self._mode == "fall" and not is_get_up:
@@ -399,40 +364,31 @@ class HumanoidCore:
             performer.show(self.falls.text)
         elif self._mode == "fall":
             performer.finish() if performer.is_cancelled else performer.end(ABORTED, self.falls.text)
-        elif self._mode == "pose" and self._pose != self._standing:
+        elif self._mode == "pose" and self._joints.pose != self._joints.standing:
             performer.end(CANCELLED, "the joints were moved on its way back to the stance")
         elif self._mode == "motion" and performer.is_played:
             self._hold()
             if performer.holds:
                 self._finish_motion()
             else:
-                self._go_back()
+                self._joints.go_back(self._origin)
                 performer.go_back()
 
     def _finish_motion(self) -> None:
         """End a motion as it was to end, or as one that joints did not follow."""
-        if self._was_late.any() and not self.performer.is_cancelled:
-            self.performer.end(ABORTED, f"the motion is over, but {self._names_of(self._was_late)} was behind")
+        if self._late.in_motion and not self.performer.is_cancelled:
+            self.performer.end(ABORTED, f"the motion is over, but {self._late.in_motion} was behind")
         self.performer.finish()
 
-    def _go_back(self) -> None:
-        """Go to where the engine can take over: its own command before the motion, or its stance."""
-        targets = dict(zip(self._profile.joint_names, self._origin))
-        for coupling in self._profile.couplings:  # each servo of one motor has the torque of its own side on top
-            pair = (coupling.leader, *coupling.followers)
-            targets.update(dict.fromkeys(pair, float(np.mean([targets[name] for name in pair]))))
-        self._motion.move(targets, _POSE_SPEED)
-        self._pose = self._standing
-
     def _posed(self) -> np.ndarray:
-        command = self._motion.step()
-        if self._pose == self._standing and not self._motion.is_moving:
+        command = self._joints.step()
+        if self._joints.has_reached_stance:
             self.engine.resume()
             self._mode, self._fade = "engine", (command, _FADE, _FADE)
         return command
 
     def _fallen(self, feedback: Feedback) -> np.ndarray:
-        command = np.clip(self.falls.step(feedback), *self._limits)  # limp joints rest against their stops
+        command = np.clip(self.falls.step(feedback), *self._joints.limits)  # limp joints rest against their stops
         if self.falls.stands:
             self.falls.reset()
             self.engine.resume(is_elsewhere=True)
@@ -448,14 +404,6 @@ class HumanoidCore:
         part = left / whole
         return command + part * part * (3.0 - 2.0 * part) * (former - command)
 
-    def _behind(self) -> str:
-        """Return a sentence on the joints that all of their effort does not bring to the command; empty without."""
-        names = self._names_of(self._late >= (_BEHIND_GET_UP if self._mode == "fall" else _BEHIND_TICKS))
-        return f" Behind with full effort, blocked or too weak: {names}." if names else ""
-
-    def _names_of(self, chosen: np.ndarray) -> str:
-        return ", ".join(name for name, is_chosen in zip(self._profile.joint_names, chosen) if is_chosen)
-
     @property
     def has_fallen(self) -> bool:
         """Whether the robot falls or lies."""
@@ -466,7 +414,7 @@ class HumanoidCore:
         if self._is_stopped:
             fallen = " It has fallen: request recover then." if self._mode == "fall" else ""
             return Status("stopped", "stopped", _STOPPED + fallen)
-        behind = self._behind()
+        behind = self._late.text(self._mode == "fall")
         frozen = f" But {self._watch.frozen}." if self._watch.frozen else ""
         if self._mode == "fall":
             activity = self.falls.activity
@@ -478,11 +426,7 @@ class HumanoidCore:
             text = f"It performs {performed.name}: {performed.step}{', paused' if performed.paused else ''}.{behind}"
             return Status("motion", performed.name, text, performed.progress)
         if self._mode == "pose":
-            what = f"the pose {self._pose}" if self._pose else "the joint targets"
-            if self._motion.is_moving or self._pose == self._standing:  # where the engine takes over
-                return Status("pose", self._pose or "pose", f"It goes to {what}.{behind}")
-            text = f"It holds {what} and does not balance; stand, or cmd_vel, lets it walk again.{behind}"
-            return Status("pose", "pose", text)
+            return self._joints.status(behind)
         mode, goal = self.engine.state().mode, self.engine.goal
         if self._watch.soles:
             return Status(mode, "stand", self._watch.soles + behind)

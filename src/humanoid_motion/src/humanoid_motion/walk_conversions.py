@@ -23,9 +23,8 @@ from std_msgs.msg import Header
 
 from humanoid_motion.base_state import BaseState
 from humanoid_motion.foot_wrenches import FootWrenches, wrench_of_cells
-from humanoid_motion.interface import Feedback
+from humanoid_motion.interface import Feedback, Status
 from humanoid_motion.parameters import WalkError, WalkParameters
-from humanoid_motion.robot_core import Status
 from shellbot_common.rotations import quaternion_from_rpy
 from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import MoveJointsRequest

@@ -21,9 +21,10 @@ from humanoid_motion import walk_conversions as convert
 from humanoid_motion.base_state import BaseTracker
 from humanoid_motion.fall import FallParameters
 from humanoid_motion.foot_wrenches import FootWrenches
+from humanoid_motion.interface import Status
 from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.perform_action_node import MotionServer
-from humanoid_motion.robot_core import HumanoidCore, Status
+from humanoid_motion.robot_core import HumanoidCore
 from humanoid_motion.tick_inputs import TickInputs
 from shellbot_common import Level, Notice, RobotProfile, SettingsError, Stamp, classify_stamp
 from shellbot_common.init_node import init_node
