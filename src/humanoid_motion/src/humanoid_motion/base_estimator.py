@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# mypy: disallow-untyped-defs=False
 """Where the base is: attitude from the IMU, place from the material points of the loaded soles, which do not slip."""
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _PRESSED = 5.0  # N, of both
 
 
 @kernel
-def _points(rotations, places, inside):  # type: ignore[no-untyped-def]
+def _points(rotations, places, inside):
     """Return a point (s, 3) inside each sole frame in the root's frame."""
     points = places.copy()
     for s in range(len(points)):
@@ -42,7 +43,7 @@ def _points(rotations, places, inside):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _feel(wrenches, sole_points, rolled, loaded, loads, trusted):  # type: ignore[no-untyped-def]
+def _feel(wrenches, sole_points, rolled, loaded, loads, trusted):
     """Set centres of pressure and how they moved, ticks since landing, loads and trusts from the soles' wrenches."""
     rolled[:] = -sole_points
     for s in range(len(loads)):
@@ -57,7 +58,7 @@ def _feel(wrenches, sole_points, rolled, loaded, loads, trusted):  # type: ignor
 
 
 @kernel
-def _turn(former, old, new, floor, rpy, before, now, apart):  # type: ignore[no-untyped-def]
+def _turn(former, old, new, floor, rpy, before, now, apart):
     """Return the turn of the loaded soles, rad, if the base had not turned since `former`, and of one to the other.
 
     Both trusts of a sole count, `before` the tick and `now`: one that has just lost its load bore it for most of the
@@ -78,7 +79,7 @@ def _turn(former, old, new, floor, rpy, before, now, apart):  # type: ignore[no-
 
 
 @kernel
-def _find_floor(floor, upright, soles, loads, gain):  # type: ignore[no-untyped-def]
+def _find_floor(floor, upright, soles, loads, gain):
     """Let the floor (3, 3) follow the loaded soles' normal."""
     nx, ny, nz = 0.0, 0.0, 0.0
     for s in range(len(loads)):
@@ -96,7 +97,7 @@ def _find_floor(floor, upright, soles, loads, gain):  # type: ignore[no-untyped-
 
 
 @kernel
-def _acceleration(former, rotation, specific_force, gravity):  # type: ignore[no-untyped-def]
+def _acceleration(former, rotation, specific_force, gravity):
     """Return the acceleration (3,) in the odometry frame, by the middle of the attitudes before and after."""
     x, y, z = specific_force[0], specific_force[1], specific_force[2]
     one, other = applied(former, x, y, z), applied(rotation, x, y, z)
@@ -113,7 +114,7 @@ def rpy_of(rotation: np.ndarray) -> Tuple[float, float]:
 
 
 @kernel
-def _stand(rpy, floor, gravity, soles, sole_points, loads, gain):  # type: ignore[no-untyped-def]
+def _stand(rpy, floor, gravity, soles, sole_points, loads, gain):
     """Set floor and gravity; return rotation, roll and pitch of the base, and where the soles press, (s, 3), in it."""
     upright = rotation_of(rpy[0], rpy[1], rpy[2])
     if gain > 0.0:
@@ -125,7 +126,7 @@ def _stand(rpy, floor, gravity, soles, sole_points, loads, gain):  # type: ignor
 
 
 @kernel
-def _move(place, heights, former, rotation, unit, scale, at, loads, arm, is_new_floor):  # type: ignore[no-untyped-def]
+def _move(place, heights, former, rotation, unit, scale, at, loads, arm, is_new_floor):
     """Move the base (3,) as its unit went from one row of `unit` (2, 2) to the other; set its height over the soles."""
     # what keeps its place as the attitude changes: the unit, and the soles where a floor is found
     total, still = loads.sum(), arm.copy()
@@ -144,7 +145,7 @@ def _move(place, heights, former, rotation, unit, scale, at, loads, arm, is_new_
 
 
 @kernel
-def _pressure(place, rotation, soles, sole_points, wrenches, pressure):  # type: ignore[no-untyped-def]
+def _pressure(place, rotation, soles, sole_points, wrenches, pressure):
     """Return where the ground presses, (2,); `pressure` if it hardly does."""
     points = _points(soles[0], soles[1], sole_points)
     x, y, total = 0.0, 0.0, 0.0
@@ -156,7 +157,7 @@ def _pressure(place, rotation, soles, sole_points, wrenches, pressure):  # type:
 
 
 @kernel
-def _sole_pose(place, rotation, sole_rotation, sole_place):  # type: ignore[no-untyped-def]
+def _sole_pose(place, rotation, sole_rotation, sole_place):
     x, y, _ = applied(rotation, sole_place[0], sole_place[1], sole_place[2])
     ahead, aside, _ = applied(rotation, sole_rotation[0, 0], sole_rotation[1, 0], sole_rotation[2, 0])
     return np.array([place[0] + x, place[1] + y, math.atan2(aside, ahead)])

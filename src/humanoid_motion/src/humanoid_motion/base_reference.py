@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# mypy: disallow-untyped-defs=False
 """Where the base is to be: over the planned centre of mass, upright against its tilt; and what each leg starts from."""
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _MOST_TILT = 0.3  # rad, of the reference
 
 
 @kernel
-def _pull(com, dcm, measured, omega, part):  # type: ignore[no-untyped-def]
+def _pull(com, dcm, measured, omega, part):
     """Let the centre of mass (2,) follow the DCM for a tick, and give up a part of its error."""
     for k in range(2):
         com[k] += omega * (dcm[k] - com[k]) * TICK
@@ -29,7 +30,7 @@ def _pull(com, dcm, measured, omega, part):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _bases(feet, com, height, body_com, attitude, rates, gains, swing, part, measured):  # type: ignore[no-untyped-def]
+def _bases(feet, com, height, body_com, attitude, rates, gains, swing, part, measured):
     """Return place and rotation of the base for both legs; that of the swinging one (-1: none) nearer to `measured`."""
     yaw = feet[LEFT, 2] + 0.5 * wrapped(feet[RIGHT, 2] - feet[LEFT, 2])
     roll = clamped(-(gains[0] * attitude[0] + gains[1] * rates[0]), -_MOST_TILT, _MOST_TILT)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# mypy: disallow-untyped-defs=False
 """What the engine must know of the robot's dynamics: frames, centre of mass, and the torques of a quasi-static load."""
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ G = 9.81
 
 
 @kernel
-def _frames(q, parent, origin_rotation, origin, axis):  # type: ignore[no-untyped-def]
+def _frames(q, parent, origin_rotation, origin, axis):
     """Return rotation (n, 3, 3) and place (n, 3) of the frame behind each joint, and its axis (n, 3), in the root."""
     n = q.shape[0]
     rotation, place, direction = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3))
@@ -56,7 +57,7 @@ def _frames(q, parent, origin_rotation, origin, axis):  # type: ignore[no-untype
 
 
 @kernel
-def _posture(  # type: ignore[no-untyped-def]
+def _posture(
     q, order, parent, origin_rotation, origin, axis, mass, com, root_moment, total, sole_link, sole_rotation, sole_place
 ):
     """Return what `Posture` holds, in its order."""
@@ -81,9 +82,7 @@ def _posture(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _load_torque(  # type: ignore[no-untyped-def]
-    place, axis, com_of_link, order, parent, mass, subtree_mass, sole_link, gravity, forces, points
-):
+def _load_torque(place, axis, com_of_link, order, parent, mass, subtree_mass, sole_link, gravity, forces, points):
     """Return the torque of each joint, (n,), in the order of the joints outside."""
     n = len(order)
     moment, load, torque = np.empty((n, 3)), np.empty((n, 3)), np.empty(n)

@@ -15,7 +15,9 @@ _PLACE_GAIN, _SPEED_GAIN = 0.4, 4.0  # of the observer on its error, per tick (â
 
 
 @kernel
-def _observe(place, velocity, measured, pressure, omega, dt):  # type: ignore[no-untyped-def]
+def _observe(
+    place: np.ndarray, velocity: np.ndarray, measured: np.ndarray, pressure: np.ndarray, omega: float, dt: float
+) -> None:
     """Advance place and velocity (2,) by the pendulum, and correct them by what is measured."""
     for k in range(2):
         acceleration = omega**2 * (place[k] - pressure[k])
@@ -27,7 +29,15 @@ def _observe(place, velocity, measured, pressure, omega, dt):  # type: ignore[no
 
 
 @kernel
-def _request(place, velocity, lean, planned_dcm, planned_pressure, omega, gain):  # type: ignore[no-untyped-def]
+def _request(
+    place: np.ndarray,
+    velocity: np.ndarray,
+    lean: np.ndarray,
+    planned_dcm: np.ndarray,
+    planned_pressure: np.ndarray,
+    omega: float,
+    gain: float,
+) -> Tuple[np.ndarray, np.ndarray]:
     """Return what `ComObserver.request` does."""
     dcm, pressure = np.empty(2), np.empty(2)
     for k in range(2):
@@ -102,9 +112,16 @@ def predicted_error(error: np.ndarray, offset: np.ndarray, omega: float, gain: f
 
 
 @kernel
-def error_at_end(  # type: ignore[no-untyped-def]
-    dcm, pressure, planned_dcm, planned_pressure, yaw, omega, gain, remaining
-):
+def error_at_end(
+    dcm: np.ndarray,
+    pressure: np.ndarray,
+    planned_dcm: np.ndarray,
+    planned_pressure: np.ndarray,
+    yaw: float,
+    omega: float,
+    gain: float,
+    remaining: float,
+) -> np.ndarray:
     """Return `predicted_error` along the axes of a foot, (2,), m.
 
     Parameters
@@ -132,7 +149,9 @@ def beyond_band(error: np.ndarray, band: float) -> np.ndarray:
 
 
 @kernel
-def foothold_change(beyond, shift, gain, limits, most):  # type: ignore[no-untyped-def]
+def foothold_change(
+    beyond: np.ndarray, shift: np.ndarray, gain: float, limits: Tuple[float, float], most: float
+) -> np.ndarray:
     """Return how the foothold's shift (2,) moves in a tick for an error (2,) at the step's end, m.
 
     Parameters
@@ -153,9 +172,9 @@ def foothold_change(beyond, shift, gain, limits, most):  # type: ignore[no-untyp
 
 
 @kernel
-def remaining_time(  # type: ignore[no-untyped-def]
-    beyond, lead, remaining, nominal, omega, weight
-):
+def remaining_time(
+    beyond: np.ndarray, lead: np.ndarray, remaining: float, nominal: float, omega: float, weight: float
+) -> float:
     """Return the remaining time of a step that leaves the least error at its end, s.
 
     The DCM runs away from the centre of pressure by exp(omega t), so its error at the end is linear in

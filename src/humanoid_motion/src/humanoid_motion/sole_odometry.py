@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# mypy: disallow-untyped-defs=False
 """Place over the floor from loaded soles and accelerometer: a Kalman filter in the plane."""
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _LIFTING, _LIFTING_LOAD = 4e-4, 15.0  # m in a tick without load, none from this
 
 
 @kernel
-def _predict(x, covariance, acceleration, noise):  # type: ignore[no-untyped-def]
+def _predict(x, covariance, acceleration, noise):
     """Advance state (r, 2) and covariance (r, r) by a tick with a mean acceleration (2,)."""
     half = 0.5 * TICK * TICK
     for k in range(2):
@@ -55,7 +56,7 @@ def _predict(x, covariance, acceleration, noise):  # type: ignore[no-untyped-def
 
 
 @kernel
-def _measure(x, covariance, anchor, seen):  # type: ignore[no-untyped-def]
+def _measure(x, covariance, anchor, seen):
     """Correct the state by a sole seen at (2,) from the unit."""
     gain = covariance[anchor] - covariance[_PLACE] + covariance[_LEAN]
     variance = gain[anchor] - gain[_PLACE] + gain[_LEAN] + _SOLE_NOISE * _SOLE_NOISE
@@ -69,7 +70,7 @@ def _measure(x, covariance, anchor, seen):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _land(x, covariance, anchor, seen):  # type: ignore[no-untyped-def]
+def _land(x, covariance, anchor, seen):
     """Let a sole stand where it is seen, (2,) from the unit."""
     row = covariance[_PLACE] - covariance[_LEAN]
     own = row[_PLACE] - row[_LEAN] + _SOLE_NOISE * _SOLE_NOISE
@@ -82,9 +83,7 @@ def _land(x, covariance, anchor, seen):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _step(  # type: ignore[no-untyped-def]
-    x, covariance, stands, acceleration, noise, arm, former, rotation, before, points, rolled, loaded, loads
-):
+def _step(x, covariance, stands, acceleration, noise, arm, former, rotation, before, points, rolled, loaded, loads):
     """Take one tick; see `SoleOdometry.step`."""
     _predict(x, covariance, acceleration, noise)
     seen, ahead = np.empty((2, 2)), np.empty(2)

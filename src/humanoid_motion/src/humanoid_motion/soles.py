@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# mypy: disallow-untyped-defs=False
 """The soles on the floor: where pressure is planned in them, how far it may go, and how feet share it."""
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ def zmp_of(foot: np.ndarray, side: int, ahead: float, inwards: float) -> np.ndar
 
 
 @kernel
-def _within(point, feet, one, last, frame, low, high):  # type: ignore[no-untyped-def]
+def _within(point, feet, one, last, frame, low, high):
     pose = feet[frame]
     least, most = np.full(2, np.inf), np.full(2, -np.inf)
     for side in range(one, last + 1):
@@ -33,15 +34,13 @@ def _within(point, feet, one, last, frame, low, high):  # type: ignore[no-untype
 
 
 @kernel
-def _nearest(point, foot, side, low, high):  # type: ignore[no-untyped-def]
+def _nearest(point, foot, side, low, high):
     local, sign = turned(point - foot[:2], -foot[2]), outwards(side)
     return point_of(foot, clamped(local[0], low[0], high[0]), sign * clamped(sign * local[1], low[1], high[1]))
 
 
 @kernel
-def _loads(  # type: ignore[no-untyped-def]
-    point, feet, carries, low, high, ahead, inwards, place, rotation, gravity, com, lean, omega, mass
-):
+def _loads(point, feet, carries, low, high, ahead, inwards, place, rotation, gravity, com, lean, omega, mass):
     """Return gravity, forces and points of `Soles.loads`."""
     left, right = zmp_of(feet[0], LEFT, ahead, inwards), zmp_of(feet[1], RIGHT, ahead, inwards)
     line, beyond = right - left, point - left

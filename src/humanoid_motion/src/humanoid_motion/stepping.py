@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# mypy: disallow-untyped-defs=False
 """Which foot stands and which one swings, when it lands and where; and the plan that follows from it."""
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _SETTLE, _NEAR, _STRAIGHT, _MOST_CORRECTIONS = 0.3, 0.004, 0.0035, 2
 
 
 @kernel
-def _landing(centre, shift, swing, support, distance, behind, least, greatest):  # type: ignore[no-untyped-def]
+def _landing(centre, shift, swing, support, distance, behind, least, greatest):
     """Return the foothold (3,) beside the centre, shifted, within the legs' room."""
     target = foothold(centre, swing, distance, behind)
     target[:2] += turned(shift, target[2])
@@ -43,9 +44,7 @@ def _landing(centre, shift, swing, support, distance, behind, least, greatest): 
 
 
 @kernel
-def _planned(  # type: ignore[no-untyped-def]
-    former, support, landing, swing, centre, twist, is_last, now, later, distance, behind, aim, omega
-):
+def _planned(former, support, landing, swing, centre, twist, is_last, now, later, distance, behind, aim, omega):
     """Return the plan at one moment, from the centres of pressure of this step and of those that follow."""
     zmps = np.empty((4 if is_last else _AHEAD + 3, 2))
     zmps[0], zmps[1] = former, zmp_of(support, 1 - swing, aim[0], aim[1])
@@ -63,9 +62,7 @@ def _planned(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _corrected(  # type: ignore[no-untyped-def]
-    shift, dcm, pressure, planned_dcm, planned_pressure, yaw, omega, left, is_free, gains, bands, limits
-):
+def _corrected(shift, dcm, pressure, planned_dcm, planned_pressure, yaw, omega, left, is_free, gains, bands, limits):
     """Move the shift (2,) of the foothold; return whether the error is urgent, and what of it is so, ahead and aside.
 
     `gains` are those of pressure and foothold, `bands` the dead bands of foothold and time, `limits` of the shift those

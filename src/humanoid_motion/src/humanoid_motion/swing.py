@@ -14,7 +14,9 @@ _LEAST_TIME = 0.04  # s: closer to the landing the foot no longer follows a new 
 
 
 @kernel
-def _advance(pose, velocity, target, remaining, top, dt):  # type: ignore[no-untyped-def]
+def _advance(
+    pose: np.ndarray, velocity: np.ndarray, target: np.ndarray, remaining: float, top: float, dt: float
+) -> None:
     time = max(remaining, _LEAST_TIME)
     faster = np.empty(3)
     for k in range(3):

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# mypy: disallow-untyped-defs=False
 """From planned base, feet and centre of pressure to joint angles, and to the torques that these angles carry.
 
 A position servo of stiffness p turns an angle q + tau / p into the torque tau where the joint is at q. So the planned
@@ -29,7 +30,7 @@ class PlannedFeet(NamedTuple):
 
 
 @kernel
-def _angles(  # type: ignore[no-untyped-def]
+def _angles(
     poses, heights, places, rotations, weight, left, right, leg_index, arm_index, arm_swing, rest, lower, upper
 ):
     """Return joint angles (n,), rad; see `WholeBody.angles`."""
@@ -52,7 +53,7 @@ def _angles(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _pressed(q, torque, shared, effort, stiffness, lower, upper):  # type: ignore[no-untyped-def]
+def _pressed(q, torque, shared, effort, stiffness, lower, upper):
     """Return angles (n,) that carry the torques, within effort and limits."""
     half = 0.5 * (torque[shared[0]] + torque[shared[1]])  # one motor: each joint has half of it
     torque[shared[0]] = torque[shared[1]] = half
