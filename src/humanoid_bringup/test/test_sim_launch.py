@@ -22,7 +22,7 @@ def output(environment, *arguments):
 
 def test_gazebo_begins_when_the_humanoids_controllers_have_its_joints(with_gazebo):
     nodes = output(with_gazebo, "--nodes", LAUNCH).split()
-    assert {"/spawn_robot", "/controller_spawner", "/gazebo_pace", "/gazebo_connector", "/walk"} <= set(nodes)
+    assert {"/spawn_robot", "/start_controllers", "/gazebo_pace", "/gazebo_connector", "/walk"} <= set(nodes)
     assert "/simulator" not in nodes
     assert "-unpause" not in output(with_gazebo, "--args", "/spawn_robot", LAUNCH).split()
     pace = output(with_gazebo, "--args", "/gazebo_pace", LAUNCH).split()

@@ -148,7 +148,7 @@ def test_gazebo_begins_once_with_the_controllers_unless_it_stays_paused(
     launch = loaded(tmp_path, "gazebo.launch", [*given, *arguments])
     nodes = {node.name: node for node in launch.nodes}
     assert nodes["spawn_robot"].args.split() == spawns
-    assert nodes["controller_spawner"].args.split() == ["joint_state_controller", "shellbot_legs_controller"]
+    assert nodes["start_controllers"].args.split() == ["joint_state_controller", "shellbot_legs_controller"]
     assert nodes["gazebo_pace"].args.split() == ["shellbot_legs_controller", *paces]
     values = parameters(launch)
     assert len(values["/shellbot_legs_controller/joints"]) == joints
@@ -160,6 +160,39 @@ def test_gazebo_starts_the_controllers_of_any_robot(tmp_path):
     controllers.write_text("other_controller: {joints: [hip]}", encoding="utf-8")
     launch = loaded(tmp_path, "gazebo.launch", [f"controllers:={controllers}", "controller:=other_controller"])
     nodes = {node.name: node for node in launch.nodes}
-    assert nodes["controller_spawner"].args.split() == ["joint_state_controller", "other_controller"]
+    assert nodes["start_controllers"].args.split() == ["joint_state_controller", "other_controller"]
     assert nodes["gazebo_pace"].args.split() == ["other_controller", "--begin"]
     assert parameters(launch)["/other_controller/joints"] == ["hip"]
+
+
+class Manager:
+    """Stand-in for controller_manager's interface."""
+
+    def __init__(self, refuses=()):
+        self.calls, self._refuses = [], refuses
+
+    def load_controller(self, name):
+        self.calls.append(("load", name))
+        return name not in self._refuses
+
+    def start_controllers(self, names):
+        self.calls.append(("start", *names))
+        return "start" not in self._refuses
+
+
+def test_controllers_are_started_together_and_a_refusal_names_them():
+    node = pytest.importorskip("shellbot_gazebo_connector.start_controllers_node")
+    manager = Manager()
+    node.start(manager, ["states", "legs"])
+    assert manager.calls == [("load", "states"), ("load", "legs"), ("start", "states", "legs")]
+    with pytest.raises(SystemExit, match="cannot load the controller legs"):
+        node.start(Manager(["legs"]), ["states", "legs"])
+    with pytest.raises(SystemExit, match="cannot start the controllers states, legs"):
+        node.start(Manager(["start"]), ["states", "legs"])
+
+
+def test_nothing_that_stops_controllers_runs_when_gazebo_ends(tmp_path):
+    """ros_control's spawner stops them on Ctrl-C, for which Gazebo, which makes no further step, waits for 15 s."""
+    given = [f"controllers:={PACKAGE.parent}/shellbot_description/config/controllers_walker.yaml", "controller:=legs"]
+    nodes = loaded(tmp_path, "gazebo.launch", given).nodes
+    assert {node.package for node in nodes} == {"shellbot_gazebo_connector"}

@@ -29,7 +29,7 @@ def roslaunch(environment, *arguments):
 
 def test_gazebo_has_the_snakes_controller_in_lock_step(with_gazebo):
     nodes = set(output(with_gazebo, "--nodes", LAUNCH).split())
-    assert {"/spawn_robot", "/controller_spawner", "/gazebo_pace", "/gazebo_connector", "/snake_motion"} <= nodes
+    assert {"/spawn_robot", "/start_controllers", "/gazebo_pace", "/gazebo_connector", "/snake_motion"} <= nodes
     assert "/simulator" not in nodes
     assert "snake_controller" in output(with_gazebo, "--args", "/gazebo_pace", LAUNCH).split()
 

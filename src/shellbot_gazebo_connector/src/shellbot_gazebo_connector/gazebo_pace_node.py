@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Node ``gazebo_pace``: lock-step of Gazebo and the chain (see `pace`).
 
-With ``--begin`` it lets a Gazebo that starts paused go when the controller is loaded: the spawner then requests its
-start, which a paused Gazebo answers in its first step.
+With ``--begin`` it lets a Gazebo that starts paused go when the controller is loaded: start_controllers then requests
+its start, which a paused Gazebo answers in its first step.
 """
 
 from __future__ import annotations
