@@ -34,7 +34,14 @@ KEYS = {
     "Xlib": "python3-xlib",
     "yaml": "python3-yaml",
 }
-ROS = {"actionlib", "diagnostic_updater", "dynamic_reconfigure", "joint_state_publisher", "joint_state_publisher_gui"}
+ROS = {
+    "actionlib",
+    "controller_manager",
+    "diagnostic_updater",
+    "dynamic_reconfigure",
+    "joint_state_publisher",
+    "joint_state_publisher_gui",
+}
 ROS |= {
     "python_qt_binding",
     "rosbag",
