@@ -61,12 +61,8 @@ IN_ALL = ("transform", "roll", "course")
 
 def of_the_script() -> Tuple[str, ...]:
     """Return the experiments that scripts/experiment starts without coming here: two, and those of the other robots."""
-    packages = package_file("shellbot_evaluation", "config").parents[1].glob("*_evaluation")
-    return (
-        "bus-faults",
-        "same",
-        *sorted({folder.name.rpartition("_")[0] for folder in packages} - {"robot", "shellbot"}),
-    )
+    folders = package_file("shellbot_evaluation", "config").parents[1].glob("*_evaluation")
+    return ("bus-faults", "same", *sorted({f.name[: -len("_evaluation")] for f in folders} - {"robot", "shellbot"}))
 
 
 def parser() -> argparse.ArgumentParser:
