@@ -121,7 +121,7 @@ class SnakeTest(LatestTopics, unittest.TestCase):
         self.wait(lambda: self.gait.get_num_connections(), "the node")
 
     def test_6_a_gait_is_compared_with_the_one_in_a_process(self):
-        """By the command of docs/validation.md; afterwards the robot lies still."""
+        """By the command of docs/results/gazebo.md; afterwards the robot lies still."""
         command = [sys.executable, "-m", "snake_evaluation.running_node", "--gait", "straight"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
