@@ -290,6 +290,19 @@ def test_a_ball_that_tilts_while_it_opens_shuts_again_and_rolls_upright():
     assert r.q == pytest.approx(STAND, abs=2e-3)
 
 
+def test_a_ball_that_lies_tilted_and_not_quite_shut_rolls_upright_before_it_opens():
+    """As after rolling, when gores that push are near a posture of the path: the robot had not begun to open."""
+    lower, upper = PATH.at(PATH.starts[-1] - 1.5)
+    r = EchoRobot(ActionManagerCore.from_description(), "closed")
+    r.q = np.concatenate([lower.ravel(), upper.ravel()])
+    r.orientation = tilted(75.0)
+    r.run(0.5)
+    request(r, "hexapod")
+    notices = [r.tick().notice for _ in range(50)]
+    assert r.output.mode.text.startswith("rolling upright, try 0: run_up")
+    assert not any(notices)
+
+
 def test_tipped_over_before_the_fan_closes_it_holds():
     r = robot()
     request(r, "shell")

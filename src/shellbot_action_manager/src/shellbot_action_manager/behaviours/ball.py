@@ -153,6 +153,8 @@ class OpenBall(OnPath):
         leans = state.orientation is None or state.tilt > self._robot.config.transform.open_tilt
         if self._path().nearly_closed and leans:
             self._right()
+        elif self._tips(state):  # a ball whose gores still push is not quite shut
+            self._shut_and_right(state)
 
     def failure(self, state: State) -> Optional[str]:
         """Report, besides, that it does not come upright, or does not know how it lies."""
@@ -179,10 +181,9 @@ class OpenBall(OnPath):
         """Return the next motion."""
         transformation, robot = self._path(), self._robot
         notice = self._too_early(commands, "standing")
-        if not self._rights and transformation.on_pole and state.tilt > robot.config.transform.shut_tilt:
+        if not self._rights and self._tips(state):
             notice = f"tilted by {np.degrees(state.tilt):.0f} deg while opening: shut again, rolling upright"
-            transformation.begin_closed(state)
-            self._right()
+            self._shut_and_right(state)
         if self._rights:
             return self._upright(dt, state, notice)
         limbs = transformation.step(dt, -1, state)
@@ -193,6 +194,13 @@ class OpenBall(OnPath):
             feet = robot.geometry.legs.forward(lower_command(limbs).q)
             robot.engine.start(feet + np.array([0.0, 0.0, height]), REST_POSE)
         return Motion(limbs, progress=1.0 - transformation.fraction, done=done, notice=notice)
+
+    def _tips(self, state: State) -> bool:
+        return self._path().on_pole and state.tilt > self._robot.config.transform.shut_tilt
+
+    def _shut_and_right(self, state: State) -> None:
+        self._path().begin_closed(state)
+        self._right()
 
     def _right(self) -> None:
         self._rights, self.contact_model = True, "rolling"
