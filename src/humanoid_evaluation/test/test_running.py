@@ -10,8 +10,10 @@ import sys
 
 import pytest
 
+from humanoid_evaluation import running_node
 from humanoid_evaluation.campaign import campaign_table, campaign_trials, thesis
 from humanoid_evaluation.running import WALKS, Walk, campaign_walks, measured, score, table
+from shellbot_common import SettingsError
 
 
 def test_the_odometry_ends_a_walk_by_its_distance_and_a_turn_by_its_angle():
@@ -41,6 +43,20 @@ def test_a_row_is_in_the_axes_of_the_start():
 def test_a_fall_is_in_the_row():
     samples = [(0.0, 0.0, 0.0, 0.0, 0.31, 0.0), (1.0, 0.0, 0.0, 0.0, 0.1, 1.5)]
     assert score(WALKS[0], samples, samples)["fell"] == "yes"
+
+
+def test_walks_measured_before_one_that_does_not_arrive_are_not_lost(monkeypatch, capsys):
+    class Robot:
+        def walk(self, walk):
+            if walk is WALKS[1]:
+                raise SettingsError(f"{walk.name}: not there after 65 s")
+            samples = [(0.0, 0.0, 0.0, 0.0, 0.31, 0.0), (30.0, 3.0, 0.0, 0.0, 0.31, 0.0)]
+            return samples, samples
+
+    monkeypatch.setattr(running_node, "RunningHumanoid", Robot)
+    with pytest.raises(SettingsError, match="not there"):
+        running_node.run_walks(WALKS[:3])
+    assert "walk: 3 m at 0.10 m/s" in capsys.readouterr().err
 
 
 def test_the_campaign_has_the_cases_of_the_simulators_in_their_order():

@@ -123,7 +123,9 @@ def run_walks(walks: Sequence[Walk]) -> List[Dict[str, object]]:
     robot = RunningHumanoid()
     rows: List[Dict[str, object]] = []
     for walk in walks:
-        rows.append(score(walk, *robot.walk(walk)))
+        row = score(walk, *robot.walk(walk))
+        sys.stderr.write(", ".join(f"{key}: {value}" for key, value in row.items()) + "\n")  # of a run that ends early
+        rows.append(row)
         if rows[-1]["fell"] == "yes":
             break
     return rows
