@@ -156,7 +156,7 @@ class Performer:
             self.status = replace(self.status, step="back to the stance", phase=0.0, progress=_PLAYED, paused=False)
 
     def show(self, step: str) -> None:
-        """Take note of what somebody else plays for the action."""
+        """Take note of what another part plays for the action."""
         if self.status is not None:
             self.status = replace(self.status, step=step)
 

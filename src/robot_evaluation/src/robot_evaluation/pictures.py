@@ -34,7 +34,7 @@ def contact_sheet(pictures: Mapping[str, np.ndarray], columns: int = 4, tile_wid
     Parameters
     ----------
     pictures : mapping
-        Caption to (height, width, 3) uint8 picture, in the order wanted.
+        Caption to (height, width, 3) uint8 picture, in the order of the sheet.
     columns : int
         Pictures a row.
     tile_width : int

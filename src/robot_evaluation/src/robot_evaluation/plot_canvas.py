@@ -34,12 +34,12 @@ def check_file(path: Path) -> Path:
 
 
 def new_figure(size: Tuple[float, float], show: bool) -> Any:
-    """Return an empty figure of a size in inches; for a window where one is wanted.
+    """Return an empty figure of a size in inches; for a window where one is requested.
 
     Raises
     ------
     DefinitionError
-        If a window is wanted and there is no display, or none that can be used.
+        If a window is requested and there is no display, or none that can be used.
     """
     if not show:
         from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -34,7 +34,7 @@ def markdown_table(
     rows : sequence of mappings
         One mapping a row; a missing key becomes a dash.
     columns : mapping, optional
-        Key to heading, in the order wanted; by default the keys of the first row.
+        Key to heading, in the order of the columns; by default the keys of the first row.
     digits : mapping, optional
         Key to number of decimals, 3 where missing.
 

@@ -61,7 +61,7 @@ class DemoParams(DemoPlan):
         )
 
     def results_folder(self) -> Optional[Path]:
-        """Return the folder for results, made if it was missing; None if none is wanted.
+        """Return the folder for results, made if it was missing; None for none.
 
         Raises
         ------

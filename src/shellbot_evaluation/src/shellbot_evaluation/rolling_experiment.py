@@ -176,10 +176,10 @@ def far(roller: Roller, bearing: float) -> Dict[str, float]:
     start = roller.truth
     took = roller.until(TOP_M_S * ahead, lambda: float(np.linalg.norm(roller.truth - start)) >= FAR_M)
     moved = roller.truth - start
-    wanted = roller.in_world(ahead)
+    commanded = roller.in_world(ahead)
     row = {
         "speed_m_s": float(np.linalg.norm(moved)) / (took if math.isfinite(took) else LIMIT_S),
-        "heading_error_deg": _angle_deg(moved, wanted),
+        "heading_error_deg": _angle_deg(moved, commanded),
     }
     aside = np.array([-ahead[1], ahead[0]])
     window: List[np.ndarray] = []
