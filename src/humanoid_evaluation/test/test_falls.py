@@ -70,9 +70,9 @@ def test_a_robot_that_falls_protects_itself_lies_limp_and_gets_up_to_walk_on(for
 
 
 def test_a_bow_on_a_slope_is_no_fall_and_a_push_in_it_is():
-    trial = Trial(1.0, 0.0, 0.1, 1001, slope_deg=3.0)
+    trial = Trial(1.0, 0.0, 0.1, 1007, slope_deg=3.0)  # downhill is where it bows to
     for push in (0.0, 60.0):
-        robot = Robot(world_of(trial), 1001)
+        robot = Robot(world_of(trial), trial.seed)
         while robot.time < 1.5:
             robot.tick()
         robot.core.perform("bow")
