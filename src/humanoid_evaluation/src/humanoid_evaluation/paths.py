@@ -7,6 +7,8 @@ from typing import Any, Dict, Sequence, Union
 
 import numpy as np
 
+from robot_evaluation.planar import displacement_in_start_axes
+
 Poses = Union[np.ndarray, Sequence[np.ndarray]]
 PERIOD = 0.1
 """s between two poses of a path."""
@@ -29,8 +31,7 @@ def path_of(truth: Poses, odometry: Poses) -> Dict[str, Any]:
 
 
 def _seen(poses: np.ndarray) -> Dict[str, Any]:
-    x, y = (poses[:, :2] - poses[0, :2]).T
-    c, s = np.cos(poses[0, 2]), np.sin(poses[0, 2])
+    x, y = displacement_in_start_axes(poses[:, :2] - poses[0, :2], poses[0, 2]).T
     yaw = np.unwrap(poses[:, 2])
-    columns = {"x_m": c * x + s * y, "y_m": c * y - s * x, "turn_deg": np.degrees(yaw - yaw[0])}
+    columns = {"x_m": x, "y_m": y, "turn_deg": np.degrees(yaw - yaw[0])}
     return {name: np.round(column, _DIGITS[name]).tolist() for name, column in columns.items()}

@@ -12,6 +12,7 @@ import numpy as np
 from humanoid_evaluation.campaign import thesis
 from humanoid_evaluation.paths import PERIOD, path_of
 from humanoid_motion.planar import seen_from
+from robot_evaluation.planar import interpolated
 from robot_evaluation.tables import markdown_table
 
 FALLEN = 0.9  # rad of tilt
@@ -85,7 +86,7 @@ def measured(walk: Walk, truth: Sequence[Sample], odometry: Sequence[Sample]) ->
 def _every_period(samples: np.ndarray) -> np.ndarray:
     """Return the poses of samples (n, 6) at the times of a path, (m, 3)."""
     times = np.arange(samples[0, 0], samples[-1, 0] + 0.5 * PERIOD, PERIOD)
-    return np.column_stack([np.interp(times, samples[:, 0], samples[:, column]) for column in (1, 2, 3)])
+    return interpolated(times, samples[:, 0], samples[:, 1:4])
 
 
 def score(walk: Walk, truth: Sequence[Sample], odometry: Sequence[Sample]) -> Dict[str, object]:

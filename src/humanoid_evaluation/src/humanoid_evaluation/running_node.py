@@ -15,10 +15,10 @@ from nav_msgs.msg import Odometry
 
 from humanoid_evaluation.campaign import campaign_table
 from humanoid_evaluation.running import FALLEN, WALKS, Sample, Walk, campaign_walks, measured, score, table
-from humanoid_motion.planar import wrapped
 from robot_evaluation.console import run_tool, say
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import map_jobs
+from robot_evaluation.planar import YawUnwrapper
 from robot_evaluation.reports import machine, write_json
 from robot_evaluation.running_robot_node import PERIOD, WAIT, begin_node, wait_until
 from robot_evaluation.tables import write_between_markers
@@ -34,16 +34,14 @@ _REST = 1.5  # s of simulated time before and after each walk
 class _Listener:
     def __init__(self, topic: str) -> None:
         self.samples: List[Sample] = []
-        self._topic = topic
+        self._topic, self._turns = topic, YawUnwrapper()
         rospy.Subscriber(topic, Odometry, self._on_message, queue_size=1000, tcp_nodelay=True)
 
     def _on_message(self, message: Odometry) -> None:
         place, q = message.pose.pose.position, message.pose.pose.orientation
         roll, pitch, yaw = rpy_from_quaternion(q.x, q.y, q.z, q.w)
-        if self.samples:
-            yaw = self.samples[-1][3] + wrapped(yaw - self.samples[-1][3])
-        stamp = message.header.stamp.to_sec()
-        self.samples.append((stamp, place.x, place.y, yaw, place.z, max(abs(roll), abs(pitch))))
+        stamp, tilt = message.header.stamp.to_sec(), max(abs(roll), abs(pitch))
+        self.samples.append((stamp, place.x, place.y, self._turns.update(yaw), place.z, tilt))
 
     def wait(self) -> None:
         end = time.monotonic() + WAIT
