@@ -68,6 +68,8 @@ def test_the_turns_are_drawn_over_time():
     drawn = [line.get_xydata() for line in figure.axes[0].lines]
     true = np.column_stack((0.1 * np.arange(3), TURNED["true"]["turn_deg"]))
     assert sum(np.array_equal(line, true) for line in drawn) == 4, "cases L, M, N, O"
+    off = np.subtract(TURNED["odometry"]["turn_deg"], TURNED["true"]["turn_deg"])
+    assert all(np.array_equal(line.get_ydata(), off) for line in figure.axes[3].lines) and np.abs(off).max() > 50.0
 
 
 def test_the_command_draws_two_pictures_of_each_simulator(tmp_path, capsys):
