@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -82,6 +84,12 @@ def test_the_command_draws_two_pictures_of_each_simulator(tmp_path, capsys):
     assert capsys.readouterr().out.count("picture in ") == 5
     picture = np.asarray(Image.open(tmp_path / "deep" / "humanoid_paths_mujoco.png").convert("L"))
     assert picture.shape[1] > 500 and picture.min() < 50 < 200 < picture.max()
+
+
+def test_the_scripts_help_names_the_pictures_of_the_humanoid():
+    script = Path(__file__).resolve().parents[3] / "scripts" / "plot"
+    shown = subprocess.run([str(script), "--help"], capture_output=True, text=True, check=True)
+    assert "scripts/plot humanoid FILE.json" in shown.stdout and "scripts/plot bag" in shown.stdout
 
 
 @pytest.mark.parametrize(
