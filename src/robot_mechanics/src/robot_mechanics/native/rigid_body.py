@@ -18,7 +18,10 @@ its velocity, acceleration and force are linear (3) and angular (3) in axes of t
 derivative, exact to rounding.
 
 Recursive Newton-Euler with accelerations of the origins: Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 5.3;
-composite rigid bodies: ch. 6.2; factorization without fill-in along the branches: ch. 6.5.
+composite rigid bodies: ch. 6.2; factorization without fill-in along the branches: ch. 6.5. What a turning body's
+forces and its children's accelerations have in common, the gradient (skew of the angular acceleration plus that of the
+angular velocity squared), is computed once: Khalil and Dombre, Modeling, Identification and Control of Robots, 2002,
+ch. 9.
 """
 
 from __future__ import annotations
@@ -48,7 +51,8 @@ BODY = 30
 # linear acceleration, force, moment about the origin
 ROT, ORG, W, WD, A, F, N = 0, 9, 12, 15, 18, 21, 24
 COMPOSITE = 27  # mass, first moment, tensor about the origin of a body with all that hangs on it
-WORK = 56  # with those of `articulated`
+GRADIENT = 56  # 9, by rows: what the acceleration of a body's points grows by with their place, 1/s^2
+WORK = 65  # with those of `articulated`, which has 27 to 55
 
 
 @joined_kernel
@@ -140,6 +144,7 @@ def _motions(table, v, a, work):
             work[0, W + k], work[0, WD + k] = v[3 + k], a[3 + k]
             j, m = (k + 1) % 3, (k + 2) % 3
             work[0, A + k] += a[k] + v[3 + j] * v[m] - v[3 + m] * v[j]  # of the origin: the velocity turns, too
+    _turning(work, 0)
     for i in range(1, table.shape[0]):
         p = int(table[i, PARENT])
         c = first + int(table[i, COLUMN])
@@ -147,10 +152,9 @@ def _motions(table, v, a, work):
         wx, wy, wz = work[p, W], work[p, W + 1], work[p, W + 2]
         dx, dy, dz = work[p, WD], work[p, WD + 1], work[p, WD + 2]
         rx, ry, rz = work[i, ORG], work[i, ORG + 1], work[i, ORG + 2]
-        ux, uy, uz = wy * rz - wz * ry, wz * rx - wx * rz, wx * ry - wy * rx
-        ax = work[p, A] + dy * rz - dz * ry + wy * uz - wz * uy
-        ay = work[p, A + 1] + dz * rx - dx * rz + wz * ux - wx * uz
-        az = work[p, A + 2] + dx * ry - dy * rx + wx * uy - wy * ux
+        ax = work[p, A] + work[p, GRADIENT] * rx + work[p, GRADIENT + 1] * ry + work[p, GRADIENT + 2] * rz
+        ay = work[p, A + 1] + work[p, GRADIENT + 3] * rx + work[p, GRADIENT + 4] * ry + work[p, GRADIENT + 5] * rz
+        az = work[p, A + 2] + work[p, GRADIENT + 6] * rx + work[p, GRADIENT + 7] * ry + work[p, GRADIENT + 8] * rz
         for k in range(3):
             r0, r1, r2 = work[i, k], work[i, 3 + k], work[i, 6 + k]
             work[i, W + k] = r0 * wx + r1 * wy + r2 * wz
@@ -165,6 +169,18 @@ def _motions(table, v, a, work):
             work[i, A] += 2.0 * work[i, W + 1] * rate
             work[i, A + 1] -= 2.0 * work[i, W] * rate
             work[i, A + 2] += grows
+        _turning(work, i)
+
+
+@joined_kernel
+def _turning(work, i):
+    """Write the gradient of the acceleration of body i: the skew matrix of WD, plus w w^T - |w|^2 E."""
+    wx, wy, wz = work[i, W], work[i, W + 1], work[i, W + 2]
+    dx, dy, dz = work[i, WD], work[i, WD + 1], work[i, WD + 2]
+    xx, yy, zz, xy, xz, yz = wx * wx, wy * wy, wz * wz, wx * wy, wx * wz, wy * wz
+    work[i, GRADIENT], work[i, GRADIENT + 1], work[i, GRADIENT + 2] = -yy - zz, xy - dz, xz + dy
+    work[i, GRADIENT + 3], work[i, GRADIENT + 4], work[i, GRADIENT + 5] = xy + dz, -xx - zz, yz - dx
+    work[i, GRADIENT + 6], work[i, GRADIENT + 7], work[i, GRADIENT + 8] = xz - dy, yz + dx, -xx - yy
 
 
 @joined_kernel
@@ -176,14 +192,19 @@ def _body_force(table, work, i):
     m, hx, hy, hz = table[i, MASS], table[i, H], table[i, H + 1], table[i, H + 2]
     xx, xy, xz = table[i, I], table[i, I + 1], table[i, I + 2]
     yy, yz, zz = table[i, I + 3], table[i, I + 4], table[i, I + 5]
-    ux, uy, uz = wy * hz - wz * hy, wz * hx - wx * hz, wx * hy - wy * hx
-    work[i, F] = m * ax + dy * hz - dz * hy + wy * uz - wz * uy
-    work[i, F + 1] = m * ay + dz * hx - dx * hz + wz * ux - wx * uz
-    work[i, F + 2] = m * az + dx * hy - dy * hx + wx * uy - wy * ux
-    lx, ly, lz = xx * wx + xy * wy + xz * wz, xy * wx + yy * wy + yz * wz, xz * wx + yz * wy + zz * wz
-    work[i, N] = xx * dx + xy * dy + xz * dz + wy * lz - wz * ly + hy * az - hz * ay
-    work[i, N + 1] = xy * dx + yy * dy + yz * dz + wz * lx - wx * lz + hz * ax - hx * az
-    work[i, N + 2] = xz * dx + yz * dy + zz * dz + wx * ly - wy * lx + hx * ay - hy * ax
+    gxx, gxy, gxz = work[i, GRADIENT], work[i, GRADIENT + 1], work[i, GRADIENT + 2]
+    gyx, gyy, gyz = work[i, GRADIENT + 3], work[i, GRADIENT + 4], work[i, GRADIENT + 5]
+    gzx, gzy, gzz = work[i, GRADIENT + 6], work[i, GRADIENT + 7], work[i, GRADIENT + 8]
+    work[i, F] = m * ax + gxx * hx + gxy * hy + gxz * hz
+    work[i, F + 1] = m * ay + gyx * hx + gyy * hy + gyz * hz
+    work[i, F + 2] = m * az + gzx * hx + gzy * hy + gzz * hz
+    # I dw/dt + w x I w, ordered by the elements of I
+    nx = xx * dx + (zz - yy) * (wy * wz) + xz * gyx - xy * gzx + yz * (gyy - gzz)
+    ny = yy * dy + (xx - zz) * (wx * wz) + xy * gzy - yz * gxy + xz * (gzz - gxx)
+    nz = zz * dz + (yy - xx) * (wx * wy) + yz * gxz - xz * gyz + xy * (gxx - gyy)
+    work[i, N] = nx + hy * az - hz * ay
+    work[i, N + 1] = ny + hz * ax - hx * az
+    work[i, N + 2] = nz + hx * ay - hy * ax
 
 
 @bare_kernel
