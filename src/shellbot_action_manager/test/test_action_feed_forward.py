@@ -113,6 +113,13 @@ def test_motion_needs_inertia_and_friction_and_a_jump_is_no_motion():
     assert np.abs(jump).max() < 2.0 and np.abs(jump - still).max() < 1.0
 
 
+def test_what_was_ahead_is_forgotten_with_its_tick():
+    feed, still = made(), run(made(), 60)[-1]
+    run(feed, 60)
+    run(feed, 1, ahead=(GEOMETRY.stand_lower + 0.02)[:, 1:])
+    np.testing.assert_allclose(run(feed, 1)[-1], still, atol=1e-9)
+
+
 def test_off_it_sends_nothing():
     assert made(gravity=0.0).step(TICK, motion(), state(), CONTACTS) == {}
 

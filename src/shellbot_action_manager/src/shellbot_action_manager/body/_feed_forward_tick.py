@@ -28,13 +28,14 @@ def feed_forward_tick(
     coordinate : (n,) int
         Which commanded coordinate each joint follows.
     u, ahead : (k,)
-        Commanded coordinates, now and a tick later (NaN: not known), rad.
+        Commanded coordinates, now and a tick later (NaN: not known), rad. The latter are NaN afterwards.
     limits : (n,)
         Greatest torque, N m.
     goal, weights : (c,)
-        Weights of the contacts that are gone to, and those of now (changed).
+        Weights of the contacts that are gone to, and those of now (changed). Where the former are all 0, those of now
+        stay, and the torques fade.
     numbers : (NUMBERS,)
-        FRACTION is changed.
+        KNOWN: 1 if q has the orientation of the base. FRACTION is changed.
     q, v, a : (7 + n,), (6 + n,), (6 + n,)
         q has the joints of the tick before (changed) behind the pose of the base; v and a are memory.
     fresh : (6 + n,)
@@ -46,7 +47,11 @@ def feed_forward_tick(
     """
     n, dt = coordinate.shape[0], numbers[DT]
     change = dt / numbers[LOAD_TIME] if numbers[LOAD_TIME] > 0.0 else 1.0
-    if numbers[KNOWN] > 0.0:
+    carried = 0.0
+    for k in range(goal.shape[0]):
+        carried += goal[k]
+    known = numbers[KNOWN] > 0.0 and carried > 0.0
+    if known:
         for k in range(goal.shape[0]):
             weights[k] = min(max(goal[k], weights[k] - change), weights[k] + change)
     for i in range(n):
@@ -59,6 +64,8 @@ def feed_forward_tick(
         if not (abs(rate) < _FASTEST and abs(grows) < _HARDEST):
             rate = grows = 0.0  # also at the first tick, whose q is NaN
         q[7 + i], v[6 + i], a[6 + i] = x, numbers[MOTION] * rate, numbers[MOTION] * grows
+    for k in range(ahead.shape[0]):
+        ahead[k] = np.nan
     standing_torques(table, q, v, a, contacts, weights, fresh, load, work)
     finite = True
     for i in range(n):
@@ -66,7 +73,7 @@ def feed_forward_tick(
     if finite:
         for i in range(n):
             held[i] = min(max(fresh[6 + i], -limits[i]), limits[i])
-    aim = numbers[GRAVITY] if finite and numbers[KNOWN] > 0.0 else 0.0
+    aim = numbers[GRAVITY] if finite and known else 0.0
     change = dt / numbers[FADE_TIME]
     fraction = min(max(aim, numbers[FRACTION] - change), numbers[FRACTION] + change)
     numbers[FRACTION] = fraction

@@ -104,10 +104,13 @@ class FeedForward:
             return {}
         for name, command in motion.limbs.items():
             u, ahead, _ = self._parts[name]
-            u[:], ahead[:] = command.q, np.nan if command.ahead is None else command.ahead
-        known = state.orientation is not None and self._carried(motion, contacts)
-        if state.orientation is not None:
+            u[:] = command.q
+            if command.ahead is not None:
+                ahead[:] = command.ahead
+        known = state.orientation is not None
+        if known:
             self._q[3:7] = state.orientation
+        self._carried(motion, contacts)
         self._numbers[:FRACTION] = dt, config.gravity, config.motion, config.load_time, config.fade_time, known
         feed_forward_tick(
             self._table, self._rows, self._coordinate, self._u, self._ahead, self._body.effort_limits, self._goal,
@@ -116,12 +119,10 @@ class FeedForward:
         )  # fmt: skip
         return {name: parts[2] for name, parts in self._parts.items()}
 
-    def _carried(self, motion: Motion, contacts: ContactEstimate) -> bool:
-        """Set the weights that are gone to; return whether it is known what carries the robot."""
+    def _carried(self, motion: Motion, contacts: ContactEstimate) -> None:
+        """Set the weights that are gone to: all 0 if it is not known what carries the robot."""
         where = self._body.contacts.get(contacts.model)
         carries = motion.planted if contacts.model == "feet" else contacts.in_contact
-        if where is None or carries is None or not carries.any():
-            return False
         self._goal[:] = 0.0
-        self._goal[where] = carries
-        return True
+        if where is not None and carries is not None:
+            self._goal[where] = carries
