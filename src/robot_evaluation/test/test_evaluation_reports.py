@@ -8,11 +8,12 @@ import csv
 import io
 import json
 import math
+import sys
 from importlib import metadata
 
 import pytest
 
-from robot_evaluation.console import Progress, seed_of, seeds_of
+from robot_evaluation.console import Progress, add_simulators, seed_of, seeds_of
 from robot_evaluation.errors import DefinitionError, EvaluationError
 from robot_evaluation.reports import code_version, machine, write_csv, write_json
 from robot_evaluation.tables import markdown_table, write_between_markers
@@ -97,6 +98,16 @@ def test_seeds_are_a_count_or_a_range():
     for wrong in ("a", "0", "-1", "3:3", ":", "5:2", "-2:1", "1:2:3"):
         with pytest.raises(DefinitionError, match=f"--seeds is '{wrong}'; give N of 1 or more, or A:B"):
             seeds_of(wrong)
+
+
+def test_an_engine_that_is_not_installed_is_refused_before_the_first_run(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "pybullet", None)
+    parser = argparse.ArgumentParser()
+    add_simulators(parser)
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--simulator", "mujoco", "bullet"])
+    assert "--simulator: the engine bullet needs pybullet, which is not installed: run" in capsys.readouterr().err
+    assert parser.parse_args(["--simulator", "mujoco"]).simulator == ["mujoco"]
 
 
 @pytest.mark.parametrize("text", ["99999999999", "100001", "0:100001", "2147483647:2147483649"])

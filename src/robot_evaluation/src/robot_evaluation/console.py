@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from shellbot_common import SettingsError
 from shellbot_common.seed_streams import GREATEST_SEED
-from shellbot_simulator.core.config import ENGINES
+from shellbot_simulator.core.config import ENGINES, check_engine
 from shellbot_simulator.core.errors import SimulatorError
 
 from .errors import DefinitionError, EvaluationError
@@ -44,10 +44,20 @@ def add_simulators(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--simulator",
         nargs="+",
+        type=engine_of,
         choices=ENGINES,
         default=["mujoco"],
         help="physics engine (default mujoco); a campaign compares several",
     )
+
+
+def engine_of(text: str) -> str:
+    """Return the name of an engine; for argparse, which refuses one that is not installed before the first run."""
+    try:
+        check_engine(text)
+    except SimulatorError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
 
 
 def one_simulator(names: Sequence[str]) -> str:

@@ -7,10 +7,10 @@ import argparse
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
-from robot_evaluation.console import run_tool, say, seed_of
+from robot_evaluation.console import engine_of, run_tool, say, seed_of
 from robot_evaluation.reports import machine, write_json
 from robot_evaluation.tables import markdown_table, write_between_markers
-from shellbot_simulator.core.config import ENGINES
+from shellbot_simulator.core.config import ENGINES, check_engine
 
 from .engines_experiment import SERVOS, rows, walk, walk_rows
 
@@ -32,7 +32,7 @@ def main(argv: Optional[List[str]] = None) -> int:
         prog="scripts/experiment engines",
         description="The same tests and the same walk in each physics engine, beside analytic results.",
     )
-    p.add_argument("--simulator", nargs="+", choices=ENGINES, default=list(ENGINES), help="engines (default: all)")
+    p.add_argument("--simulator", nargs="+", type=engine_of, choices=ENGINES, help="engines (default: all)")
     p.add_argument("--servos", action="store_true", help="compare instead what real servos add, in one engine")
     p.add_argument("--seed", type=seed_of, help="of start and sensor noise of the walk (default: none of both)")
     p.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
@@ -43,6 +43,7 @@ def main(argv: Optional[List[str]] = None) -> int:
         help="put the tables into a page",
     )
     arguments = p.parse_args(argv)
+    arguments.simulator = arguments.simulator or list(ENGINES)
 
     def servos() -> int:
         engine = arguments.simulator[0]
@@ -50,6 +51,8 @@ def main(argv: Optional[List[str]] = None) -> int:
         return report("servos", markdown_table(walks, {"of": "servos", **_WALK_HEADS}, _WALK_DIGITS), {"servos": walks})
 
     def work() -> int:
+        for engine in arguments.simulator:
+            check_engine(engine)
         tests = rows(arguments.simulator)
         walks = walk_rows({engine: walk(engine, arguments.seed) for engine in arguments.simulator})
         heads = {key: head for key, head in _HEADS.items() if key in tests[0]}

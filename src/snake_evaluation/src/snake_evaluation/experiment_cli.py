@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ContextManager, Dict, List, Optional, Sequence
 
-from robot_evaluation.console import add_seeds, run_tool, say, seeds_of
+from robot_evaluation.console import add_seeds, engine_of, run_tool, say, seeds_of
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import add_workers, map_jobs, pool_of
@@ -79,7 +79,9 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--modules", type=int, nargs="+", default=[16], help="1 to 128, also several (default 16)")
     p.add_argument("--servo", default="ax", help="of snake.yaml: ax (AX-12A) or source (default ax)")
-    p.add_argument("--simulator", choices=ENGINES, default="mujoco", help="physics engine (default mujoco)")
+    p.add_argument(
+        "--simulator", type=engine_of, choices=ENGINES, default="mujoco", help="physics engine (default mujoco)"
+    )
     p.add_argument("--family", default="forward", choices=tuple(FAMILIES), help="of commands (default forward)")
     p.add_argument(
         "--sideways-by",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import math
 from pathlib import Path
 from typing import Optional, Tuple, Union
@@ -11,12 +12,32 @@ from typing import Optional, Tuple, Union
 from shellbot_common import TICK, Settings, check_number, choice, number, package_file
 from shellbot_common.yaml_file import read_yaml
 
-from .errors import ConfigError
+from .errors import ConfigError, ModelError
 
 ENGINES = ("mujoco", "bullet")
 
 Box = Tuple[float, float, float, float, float]
 """On the floor: centre x, y, length along x, width along y, height, m."""
+
+
+def check_engine(name: str) -> None:
+    """Refuse an engine that is not installed; nothing is imported.
+
+    Parameters
+    ----------
+    name : str
+        One of ENGINES.
+
+    Raises
+    ------
+    ModelError
+        The text says what to do.
+    """
+    if name == "bullet" and importlib.util.find_spec("pybullet") is None:
+        raise ModelError(
+            "the engine bullet needs pybullet, which is not installed: run scripts/setup --dev (for Python 3.8 to "
+            "3.11), or choose the engine mujoco"
+        )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import mujoco
 
-from .errors import ModelError
+from .config import check_engine
 from .ground import ContactSnapshot, GroundSensor
 from .step_log import StepLog
 
@@ -95,14 +95,7 @@ def create_engine(name: str, model: mujoco.MjModel, data: mujoco.MjData, ground:
     """
     if name == "mujoco":
         return MujocoEngine(model, data, ground)
-    try:
-        module = importlib.import_module(".bullet_engine", __package__)
-    except ImportError as error:
-        if error.name != "pybullet":
-            raise
-        raise ModelError(
-            "the engine bullet needs pybullet, which is not installed: run scripts/setup --dev (for Python 3.8 to "
-            "3.11), or choose the engine mujoco"
-        ) from error
+    check_engine(name)
+    module = importlib.import_module(".bullet_engine", __package__)
     engine: Engine = module.BulletEngine(model, data, ground)
     return engine
