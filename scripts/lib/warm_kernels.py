@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from robot_mechanics import InverseKinematics
-from shellbot_action_manager import load_geometry
+from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_description import expand

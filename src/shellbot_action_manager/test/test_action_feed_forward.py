@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from robot_mechanics.dynamics.contacts import Contact, support
-from shellbot_action_manager import load_config, load_geometry
 from shellbot_action_manager.behaviours.protocol import Motion, State
 from shellbot_action_manager.body.feed_forward import FeedForward
+from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.body.legs import LowerCommand, limb_commands
+from shellbot_action_manager.config import load_config
 from shellbot_common import TICK
 
 GEOMETRY = load_geometry()

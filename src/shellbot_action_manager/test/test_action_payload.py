@@ -10,8 +10,8 @@ import pytest
 
 from robot_mechanics.dynamics import DynamicModel, Inertia
 from robot_mechanics.dynamics.standing import StandingModel
-from shellbot_action_manager import load_geometry
 from shellbot_action_manager.behaviours.protocol import Motion, State
+from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.body.legs import LowerCommand, limb_commands
 from shellbot_action_manager.estimation.payload import PayloadEstimator
 from shellbot_common import TICK

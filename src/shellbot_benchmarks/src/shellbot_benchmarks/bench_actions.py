@@ -8,7 +8,8 @@ from typing import Any, Dict, List
 
 import numpy as np
 
-from shellbot_action_manager import ActionManagerCore, Feedback, OperatorCommands
+from shellbot_action_manager.core import ActionManagerCore
+from shellbot_action_manager.interface import Feedback, OperatorCommands
 from shellbot_common import TICK
 from shellbot_description import named_pose_array
 

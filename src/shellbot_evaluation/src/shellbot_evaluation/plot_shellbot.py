@@ -12,7 +12,7 @@ import numpy as np
 import shellbot_description as description
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.plot_canvas import new_figure
-from shellbot_action_manager import load_config
+from shellbot_action_manager.config import load_config
 from shellbot_kinematics import (
     Frame,
     LegSet,
