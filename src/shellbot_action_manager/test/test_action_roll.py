@@ -293,6 +293,19 @@ def test_a_catch_that_fails_is_tried_again():
     assert not righting.gives_up
 
 
+def test_it_gives_up_after_its_limit_but_not_in_a_catch():
+    righting, upright = Righting(CONFIG.righting, RollingControl(CONFIG, anywhere), R), np.array([0.0, 0.0, 1.0])
+    turning = np.array([2.0 * CONFIG.righting.still, 0.0, 0.0])
+    righting.time, righting.stage = 2.0 * CONFIG.righting.limit, "catch"
+    righting.step(DT, upright, turning, np.zeros(2))
+    assert not righting.gives_up, "it stands upright and rocks"
+    for _ in range(int(CONFIG.righting.catch_time / DT) + 1):
+        righting.step(DT, upright, turning, np.zeros(2))
+    assert righting.stage == "close" and righting.gives_up
+    righting.step(DT, upright, np.zeros(3), np.zeros(2))
+    assert not righting.gives_up, "it has begun to rest"
+
+
 def test_an_approach_that_comes_to_rest_runs_up_again():
     righting = Righting(CONFIG.righting, RollingControl(CONFIG, anywhere), CONFIG.radius)
     for tilt, seconds in ((2.2, 0.1), (0.28, 20.0)):  # nearly upright it is too slow to be caught, or kicked

@@ -77,8 +77,8 @@ class Righting:
 
     @property
     def gives_up(self) -> bool:
-        """Whether it took too long."""
-        return self.time > self._config.limit
+        """Whether it took too long, but for a catch that is under way, and a ball that has begun to rest upright."""
+        return self.time > self._config.limit and self.stage != "catch" and self._rested == 0.0
 
     @property
     def opens(self) -> bool:
