@@ -186,11 +186,17 @@ def suite(passed, failed=0, skipped=0, reasons=None, failures=()):
 
 def test_table_and_what_stands_under_it():
     others = {
-        package: suite(10, skipped=1, reasons={"needs rospy of ROS": 1}) for package in version_report.PACKAGES[1:]
+        package: suite(10, skipped=1, reasons={"needs rospy of ROS": 1}) for package in version_report.PACKAGES[2:]
     }
     results = {
-        "3.10-0.59.1": {"kinematics": suite(5, 7, failures=[f"test_x::test_{i}" for i in range(7)])},
-        "3.8-0.56.4": {"kinematics": suite(1000, skipped=2), "kinematics, interpreted": suite(900), **others},
+        "3.10-0.59.1": {"robot_mechanics": suite(5, 7, failures=[f"test_x::test_{i}" for i in range(7)])},
+        "3.8-0.56.4": {
+            "robot_mechanics": suite(900, skipped=2),
+            "robot_mechanics, interpreted": suite(800),
+            "shellbot_kinematics": suite(100),
+            "shellbot_kinematics, interpreted": suite(100),
+            **others,
+        },
     }
     lines = version_report.report(results).splitlines()
     cells = [c.strip() for c in lines[2].strip("|").split("|")]
@@ -201,36 +207,43 @@ def test_table_and_what_stands_under_it():
         "1.6.3",
         "1000 / 0 / 2",
         "900 / 0 / 0",
-        "120 / 0 / 12",
-        "146",
+        f"{10 * len(others)} / 0 / {len(others)}",
+        f"{10.4 * (4 + len(others)):.0f}",
         "abc1234",
     ]
     cells = [c.strip() for c in lines[3].strip("|").split("|")]
     assert cells[4:7] == ["5 / 7 / 0", "–", "–"], "the usual cases first"
     text = "\n".join(lines)
     assert "- Not run: 3.8-0.58.1, 3.9-0.60.0," in text
-    assert "- 3.10-0.59.1: not run: common, description, control," in text
-    assert "- 3.10-0.59.1, kinematics: failed: test_x::test_0, test_x::test_1, " in text
+    assert "- 3.10-0.59.1: not run: shellbot_kinematics, arm_control, ax_bus," in text
+    assert "- 3.10-0.59.1, robot_mechanics: failed: test_x::test_0, test_x::test_1, " in text
     assert "test_x::test_4 and 2 more." in text
-    assert "needs rospy of ROS (12)" in text
+    assert f"needs rospy of ROS ({len(others)})" in text
     assert "3.8-0.56.4: not run" not in text
 
 
 def test_interpreted_where_asked():
     first, second = CASES[:2]
-    assert run_versions.suites_of(first, ["kinematics", "control"], False) == [
-        "kinematics", "kinematics, interpreted", "control",
+    assert run_versions.suites_of(first, ["shellbot_kinematics", "ax_bus"], False) == [
+        "shellbot_kinematics", "shellbot_kinematics, interpreted", "ax_bus",
     ]  # fmt: skip
-    assert run_versions.suites_of(second, ["kinematics"], False) == ["kinematics"]
-    assert run_versions.suites_of(second, ["kinematics"], True) == ["kinematics", "kinematics, interpreted"]
-    assert run_versions.suites_of(first, ["control"], True) == ["control"]
+    assert run_versions.suites_of(second, ["robot_mechanics"], False) == ["robot_mechanics"]
+    assert run_versions.suites_of(second, ["robot_mechanics"], True) == [
+        "robot_mechanics", "robot_mechanics, interpreted",
+    ]  # fmt: skip
+    assert run_versions.suites_of(first, ["ax_bus"], True) == ["ax_bus"]
+
+
+def test_every_package_with_tests_is_among_them():
+    with_tests = {file.parents[1].name for file in (ROOT / "src").glob("*/test/test_*.py")}
+    assert set(version_report.PACKAGES) == with_tests > {"robot_mechanics", "ax_bus", "snake_motion"}
 
 
 def test_results_are_kept_by_case(tmp_path):
-    for name, text in (("3.8-0.56.4", json.dumps({"kinematics": suite(1)})), ("3.9-0.60.0", '{"kinem')):
+    for name, text in (("3.8-0.56.4", json.dumps({"robot_mechanics": suite(1)})), ("3.9-0.60.0", '{"robot_m')):
         (tmp_path / name).mkdir()
         (tmp_path / name / "results.json").write_text(text, encoding="utf-8")
-    assert run_versions.load(tmp_path) == {"3.8-0.56.4": {"kinematics": suite(1)}}
+    assert run_versions.load(tmp_path) == {"3.8-0.56.4": {"robot_mechanics": suite(1)}}
 
 
 def test_two_calls_for_one_case_wait_for_each_other(tmp_path):

@@ -22,7 +22,7 @@ OURS = ("robot_evaluation", "shellbot_common")  # what the table and its errors 
 sys.path[:0] = [str(LIB), *(str(ROOT / "src" / name / "src") for name in OURS)]
 
 from version_cases import CASES, Case, VersionsError, choose_cases, find_interpreter, relevant  # noqa: E402
-from version_report import INTERPRETED, KINEMATICS, PACKAGES, Results, read_junit, report  # noqa: E402
+from version_report import INTERPRETED, KERNELS, PACKAGES, Results, read_junit, report  # noqa: E402
 
 from robot_evaluation.errors import EvaluationError  # noqa: E402
 from robot_evaluation.tables import write_between_markers  # noqa: E402
@@ -128,13 +128,14 @@ def test_suite(case: Case, folder: Path, python: Path, tree: Path, suite: str) -
     """Run the tests of one package and return their counts."""
     environment = clean_environment(folder, os.environ)
     environment["PYTHONPATH"] = os.pathsep.join([*map(str, sorted(tree.glob("src/*/src"))), str(LIB)])
-    if suite == INTERPRETED:
+    package, kind, _ = suite.partition(INTERPRETED)
+    if kind:
         environment["NUMBA_DISABLE_JIT"] = "1"
     name = suite.replace(", ", "_")
     log, junit = folder / f"{name}.log", folder / f"{name}.xml"
     if junit.exists():
         junit.unlink()
-    tests = f"src/shellbot_{suite.split(',')[0]}/test"
+    tests = f"src/{package}/test"
     command = [str(python), "-m", "pytest", "-q", "-p", "without_ros", "-p", "no:cacheprovider", f"--junitxml={junit}"]
     start = time.monotonic()
     code = run([*command, "--continue-on-collection-errors", tests], log, environment, tree)
@@ -194,11 +195,9 @@ def load(folder: Path) -> Results:
 
 
 def suites_of(case: Case, packages: Sequence[str], interpreted: bool) -> List[str]:
-    """Return what is run of a case: its packages, the kinematics interpreted, too, where that is asked."""
-    suites = list(packages)
-    if KINEMATICS in suites and (case.interpreted or interpreted):
-        suites.insert(suites.index(KINEMATICS) + 1, INTERPRETED)
-    return suites
+    """Return what is run of a case: its packages, those of kernels interpreted, too, where that is asked."""
+    twice = KERNELS if case.interpreted or interpreted else ()
+    return [suite for name in packages for suite in ([name, name + INTERPRETED] if name in twice else [name])]
 
 
 def arguments(argv: Optional[Sequence[str]]) -> argparse.Namespace:
@@ -219,7 +218,7 @@ def arguments(argv: Optional[Sequence[str]]) -> argparse.Namespace:
     parser.add_argument("--packages", nargs="+", default=list(PACKAGES), metavar="PACKAGE", choices=PACKAGES,
                         help=f"these packages: {' '.join(PACKAGES)}")  # fmt: skip
     parser.add_argument(
-        "--interpreted", action="store_true", help="test the kinematics without the compiler in every pair"
+        "--interpreted", action="store_true", help="test the packages of kernels without the compiler in every pair"
     )
     parser.add_argument(
         "--python", action="append", default=[], metavar="PATH",

@@ -40,7 +40,7 @@ class Case:
     numpy, scipy : str
         Pins; empty: whatever pip finds to go with that numba.
     interpreted : bool
-        Whether the kinematics are tested once more without the compiler.
+        Whether the packages of kernels are tested once more without the compiler.
     """
 
     python: str

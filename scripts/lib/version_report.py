@@ -13,12 +13,10 @@ from version_cases import CASES
 
 from robot_evaluation.tables import markdown_table
 
-KINEMATICS, INTERPRETED = "kinematics", "kinematics, interpreted"
-# the library that numba is for comes first; bringup has launch files only, which ROS must load
-PACKAGES = (
-    KINEMATICS, "common", "description", "control", "action_manager", "simulator", "gazebo_connector", "motor_driver",
-    "teleop", "chain", "client", "evaluation", "benchmarks",
-)  # fmt: skip
+SOURCES = Path(__file__).resolve().parents[2] / "src"
+KERNELS = ("robot_mechanics", "shellbot_kinematics")  # the packages that numba is for come first
+PACKAGES = (*KERNELS, *sorted({file.parents[1].name for file in SOURCES.glob("*/test/test_*.py")} - {*KERNELS}))
+INTERPRETED = ", interpreted"  # behind the name of a package
 Results = Dict[str, Dict[str, Dict[str, Any]]]  # case -> suite -> counts
 
 
@@ -62,16 +60,18 @@ def report(results: Results) -> str:
     for name in sorted(results, key=lambda n: (order.get(n, len(order)), n)):
         suites = results[name]
         python, numba, numpy, scipy = next(iter(suites.values()))["versions"].split()
-        others = {key: value for key, value in suites.items() if key not in (KINEMATICS, INTERPRETED)}
+        jitted = [suites[key] for key in KERNELS if key in suites]
+        interpreted = [suite for key, suite in suites.items() if key.endswith(INTERPRETED)]
+        others = [suite for key, suite in suites.items() if not key.startswith(KERNELS)]
         rows.append({
             "Python": python, "numba": numba, "numpy": numpy, "scipy": scipy,
-            "kinematics, jitted": cell([suites[KINEMATICS]] if KINEMATICS in suites else []),
-            "interpreted": cell([suites[INTERPRETED]] if INTERPRETED in suites else []),
-            "other packages": cell(list(others.values())),
+            "kernels, jitted": cell(jitted),
+            "interpreted": cell(interpreted),
+            "other packages": cell(others),
             "s": f"{sum(suite['seconds'] for suite in suites.values()):.0f}",
             "commit": ", ".join(sorted({suite["commit"] for suite in suites.values()})),
         })  # fmt: skip
-        left_out = [package for package in PACKAGES[1:] if package not in suites]
+        left_out = [package for package in PACKAGES if package not in suites]
         if left_out:
             notes.append(f"{name}: not run: {', '.join(left_out)}.")
         for suite, counts in suites.items():
