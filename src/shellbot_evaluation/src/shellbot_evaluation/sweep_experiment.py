@@ -72,7 +72,7 @@ class Case:
         if not self.parameter:
             return "as adopted"
         unit = PARAMETERS[self.parameter].heading.partition(" / ")[2].partition(" (")[0]
-        return f"{self.parameter} {self.value:.3g} {unit}".strip()
+        return f"{self.parameter} {self.value:.4g} {unit}".strip()
 
 
 def conditions(seed: int, only: Container[str] = ()) -> List[Case]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
@@ -38,8 +39,8 @@ def draw(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
             if column == 0:
                 panel.set_ylabel(heading)
         last: Axes = axes[-1, column]
-        last.set_xlabel(parameter.heading)
-        last.set_xticks(list(parameter.values), [f"{value:.2g}" if value < 10 else f"{value:.0f}" for value in values])
+        last.set_xlabel(textwrap.fill(parameter.heading, 16))
+        last.set_xticks(list(parameter.values), [f"{value:.2g}" if value < 10 else f"{value:.4g}" for value in values])
         edge = 0.12 * np.ptp(parameter.values)
         last.set_xlim(min(parameter.values) - edge, max(parameter.values) + edge)
     save_figure(figure, path)
