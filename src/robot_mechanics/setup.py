@@ -8,5 +8,6 @@ setup(
     version="0.1.0",
     packages=find_packages("src"),
     package_dir={"": "src"},
-    package_data={"robot_mechanics.models": ["examples/*.*"]},
+    package_data={"robot_mechanics.models.examples": ["*.urdf", "*.yaml"]},
+    license_files=["LICENSE"],
 )

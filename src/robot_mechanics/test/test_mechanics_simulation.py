@@ -174,6 +174,10 @@ def test_laws_refuse_what_cannot_be_computed(arm):
         ):
             with pytest.raises(error, match=words):
                 law(arm, REST, v, sine(0.1), kp, 1.0)
+        plain = law(arm, REST, REST, tuple(sine(0.1)), 1.0, 1.0)
+        np.testing.assert_array_equal(plain, law(arm, REST, REST, sine(0.1), 1.0, 1.0))
+        with pytest.raises(ShapeError, match=r"reference is .*; expected Reference\(q, v, a\)"):
+            law(arm, REST, REST, REST, 1.0, 1.0)
 
 
 def test_a_joint_that_reaches_its_limit_stops(arm):
@@ -257,6 +261,11 @@ def test_a_free_body_keeps_its_momentum():
         ({"duration": math.nan}, InvalidConfigError, "duration is nan s"),
         ({"method": "rk45", "tolerance": -1.0}, InvalidConfigError, "tolerance is -1.0; expected a finite number"),
         ({"q": [0.0] * 3}, ShapeError, "q has shape"),
+        (
+            {"q": [0.0, 2.0, 0.0, 0.0]},
+            InvalidConfigError,
+            r"q begins with arm_joint_2 at 2, beyond its stop \(-1.57 ..",
+        ),
         ({"law": lambda t, q, v: np.zeros(3)}, ShapeError, r"tau of the law at 0 s has shape \(3,\); expected \(4,\)"),
         ({"law": 0.0}, DynamicsError, r"law is 0.0; expected a function \(t, q, v\) -> tau"),
         ({"damping": -1.0}, InvalidConfigError, "damping is -1.0; expected numbers from 0: one, or 4"),
@@ -273,8 +282,15 @@ def test_bad_input_is_named(arm, change, error, words):
 @pytest.mark.parametrize(
     ("M", "kp", "kd", "error", "words"),
     [
-        (-np.eye(2), 1.0, 1.0, ShapeError, "positive definite"),
-        ("x", 1.0, 1.0, ShapeError, "M is 'x'; expected a positive definite"),
+        (
+            -np.eye(2),
+            1.0,
+            1.0,
+            ShapeError,
+            "eigenvalue -1; expected a positive definite matrix: give each joint a mass",
+        ),
+        ([[1.0, 5.0], [0.0, 1.0]], 1.0, 1.0, ShapeError, r"M is \[\[1., 5.\], \[0., 1.\]\]; expected a symmetric"),
+        ("x", 1.0, 1.0, ShapeError, "M is 'x'; expected a symmetric"),
         (np.eye(2), math.nan, 1.0, ShapeError, "kp is .*nan.*; expected finite"),
         (np.eye(2), 1.0, [1.0] * 3, ShapeError, r"kd has shape \(3,\); expected \(2,\)"),
         (np.eye(2), 1.0, -1.0, InvalidConfigError, "kd is -1.0; expected numbers from 0"),

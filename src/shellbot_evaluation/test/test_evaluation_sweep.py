@@ -80,8 +80,8 @@ def test_some_parameters_can_be_swept_alone(tmp_path, monkeypatch, capsys):
     assert [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("|")][2:] == [
         "slope 8 steps",
         "slope 32 steps",
-        "foot frame 2.08 mm",
-        "foot frame 4.08 mm",
+        "foot frame 2.082 mm",
+        "foot frame 4.082 mm",
     ]
     assert "--only slope 'foot frame'" in table
     with pytest.raises(SystemExit):
@@ -137,4 +137,4 @@ def test_rolling_a_metre_costs_less_than_walking_it():
 
 def test_labels_carry_their_unit():
     assert Case(0, "latency", 20.0).label == "latency 20 ms"
-    assert Case(0, "fan gear", 24 / 42).label == "fan gear 0.571"
+    assert Case(0, "fan gear", 24 / 42).label == "fan gear 0.5714"

@@ -143,3 +143,8 @@ class InverseResult:
     error: float  #: Distance left, m
     iterations: int  #: 0 for closed forms
     reason: str  #: Empty if converged, else limb, distance, angle and limit in words
+
+    def __repr__(self) -> str:
+        """One line: joints, and how far off, or why."""
+        q = " ".join(f"{x:.4f}" for x in self.q)
+        return f"InverseResult({self.limb}, q: {q} rad, {'converged' if self.converged else self.reason})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from pathlib import Path
 from typing import List, Optional
 
@@ -56,9 +57,13 @@ def load(robot: str, floating: bool) -> DynamicModel:
 
 def report(arguments: argparse.Namespace) -> str:
     """Return what a command prints."""
-    model = load(arguments.robot, arguments.floating)
+    with warnings.catch_warnings(record=True) as odd:
+        warnings.simplefilter("always")
+        model = load(arguments.robot, arguments.floating)
     if arguments.command == "explain":
-        return model.explain()
+        return model.explain()  # has them, and more
+    for warning in odd:
+        sys.stderr.write(f"warning: {warning.message}\n")
     if arguments.command == "table":
         return all_tables(model, arguments.format)
     q = np.zeros(model.nq)

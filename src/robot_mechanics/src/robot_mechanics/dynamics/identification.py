@@ -131,6 +131,8 @@ def identify(
     rank = int((strength > tolerance * strength[0]).sum())
     if len(left) <= rank:
         raise DynamicsError(f"{len(left)} torques cannot show {rank} parameters; record more samples")
+    if not torques.any():
+        raise DynamicsError("the recorded torques are all 0; record what the drives give, N m or N")
     change = np.zeros(len(before))
     change[seen] = (Vt[:rank].T @ (U[:, :rank].T @ left / strength[:rank])) / scale[seen]
     found = before + change

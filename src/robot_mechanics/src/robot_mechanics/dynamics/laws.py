@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from robot_mechanics.arguments import gains, vector
+from robot_mechanics.errors import ShapeError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -40,7 +41,7 @@ def open_loop(model: DynamicModel, q: ArrayLike, v: ArrayLike, reference: Refere
         Measured state, rad and rad/s.
     reference : Reference
     """
-    return model.inverse(q, v, reference.a)
+    return model.inverse(q, v, _read(reference).a)
 
 
 def pd_outside(
@@ -58,7 +59,7 @@ def pd_outside(
     kp, kd : float or (n,) array_like
         N m/rad and N m s/rad.
     """
-    return model.inverse(q, v, reference.a) + _feedback(model, q, v, reference, kp, kd)
+    return model.inverse(q, v, _read(reference).a) + _feedback(model, q, v, reference, kp, kd)
 
 
 def computed_torque(
@@ -76,7 +77,7 @@ def computed_torque(
     kp, kd : float or (n,) array_like
         1/s^2 and 1/s.
     """
-    a = vector(reference.a, model.n, "a of the reference")
+    a = vector(_read(reference).a, model.n, "a of the reference")
     return model.inverse(q, v, a + _feedback(model, q, v, reference, kp, kd))
 
 
@@ -102,7 +103,14 @@ def _feedback(
     model: DynamicModel, q: ArrayLike, v: ArrayLike, reference: Reference, kp: ArrayLike, kd: ArrayLike
 ) -> np.ndarray:
     """Return kp (q_ref - q) + kd (v_ref - v), (n,)."""
-    n = model.n
+    n, reference = model.n, _read(reference)
     e = vector(reference.q, n, "q of the reference") - vector(q, n, "q")
     rate = vector(reference.v, n, "v of the reference") - vector(v, n, "v")
     return gains(kp, n, "kp") * e + gains(kd, n, "kd") * rate
+
+
+def _read(reference: object) -> Reference:
+    """Return a reference, also if it is given as a plain tuple (q, v, a)."""
+    if not isinstance(reference, (tuple, list)) or len(reference) != 3:
+        raise ShapeError(f"reference is {reference!r}; expected Reference(q, v, a), each (n,)")
+    return Reference(*reference)

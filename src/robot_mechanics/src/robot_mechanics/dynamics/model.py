@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, List, Mapping, NamedTuple, Optional, Tuple, Union
 
@@ -138,7 +139,13 @@ class DynamicModel:
         for name, value in (armature or {}).items():
             from_zero(value, f"armature of joint '{name}'")
             friction[name] = replace(friction.get(name, JointFriction()), armature=value)
-        return cls(load_urdf(source), bodies.inertias, friction, floating, gravity)
+        model = cls(load_urdf(source), bodies.inertias, friction, floating, gravity)
+        odd = model._impossible()
+        if model.nv and not model.table.rows[0 if floating else 1 :, rb.MASS].any():
+            odd.append("nothing that moves has a mass; give the links an <inertial>")
+        if odd:
+            warnings.warn(f"robot '{model.tree.name}': {'; '.join(odd)}", RuntimeWarning, stacklevel=2)
+        return model
 
     def compile(self) -> CompiledDynamics:
         """Return kernels that are written for this robot alone: for control loops, and for many states at once."""
@@ -387,7 +394,7 @@ class DynamicModel:
 
     def warnings(self) -> List[str]:
         """Return what is odd about the masses, in words: links without inertia at a tip, tensors that no body has."""
-        found = [f"link '{link}': {text}" for link, inertia in self.inertias.items() for text in inertia.problems()]
+        found = self._impossible()
         for body in range(1, len(self.bodies)):
             row = self.table.rows[body]
             carries = (self.table.rows[:, rb.PARENT] == body).any()
@@ -396,10 +403,15 @@ class DynamicModel:
                     f"link '{self.bodies[body]}' hangs on a joint and has no mass: the mass matrix is singular there;"
                     " give it an inertia, fix the joint, or give the joint an armature"
                 )
-        without = [link for link in self.tree.links if link not in self.inertias]
+        still = () if self.floating else (self.bodies[0],)  # of a fixed base nothing is computed
+        without = [link for link in self.tree.links if link not in self.inertias and link not in still]
         if without:
-            found.append(f"{len(without)} links have no inertia and count as massless: {', '.join(without)}")
+            heavy = "give those that weigh anything an <inertial>"
+            found.append(f"{len(without)} links count as massless; {heavy}: {', '.join(without)}")
         return found
+
+    def _impossible(self) -> List[str]:
+        return [f"link '{link}': {text}" for link, inertia in self.inertias.items() for text in inertia.problems()]
 
     def explain(self) -> str:
         """Return a table of the links' masses, the total, the centre of mass at zero, and `warnings`, as text."""
@@ -496,6 +508,9 @@ class DynamicModel:
         if at >= 0:
             first = self.nv - self.n
             where = "the base" if at < first else f"joint '{self.joint_names[at - first]}'"
+            odd = self._impossible()
+            if odd:
+                raise DynamicsError(f"the mass matrix is not positive definite at {where}: {'; '.join(odd)}")
             raise DynamicsError(
                 f"the mass matrix is singular at {where}: no mass moves with it, or none that other joints do not move"
                 " alike in this pose; give its links inertias, or its joint an armature"

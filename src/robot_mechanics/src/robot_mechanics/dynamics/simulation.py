@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Callable, Dict, Optional, Tuple
 import numpy as np
 
 from robot_mechanics.arguments import above_zero, flag, gains, vector
-from robot_mechanics.dynamics import stops
+from robot_mechanics.dynamics import dry_friction, stops
 from robot_mechanics.errors import DynamicsError, InvalidConfigError, ShapeError, UnknownNameError
 from robot_mechanics.native import rigid_body as rb
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Law = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 
 METHODS = ("explicit", "semi_implicit", "implicit_damping", "rk4", "rk45")
+_ON_STOP = 1e-6  # rad or m: a start that is farther beyond a stop is refused
 _FASTEST = 1e4  # rad/s: a motion beyond has diverged
 
 
@@ -113,25 +114,34 @@ def simulate(
 
     limits = flag(limits, "limits")
     position, speed, _ = model.check(q, v, np.zeros(model.nv))
-    damped, viscous = gains(damping, model.nv, "damping"), _viscous(model)
+    if limits:
+        _refuse_beyond(model, position[model.nq - model.n :])
+    damped, viscous = gains(damping, model.nv, "damping"), dry_friction.coefficients(model, rb.VISCOUS)
+    friction = dry_friction.coefficients(model)
     if damped.any() and method != "implicit_damping":
         raise InvalidConfigError(
             f"damping is {damping!r}, which '{method}' leaves out; take 'implicit_damping', or put it into the law"
         )
     count = max(1, math.ceil(duration / step - 1e-9))
     states_q, states_v = np.empty((count + 1, model.nq)), np.empty((count + 1, model.nv))
-    taus, every = np.empty((count, model.nv)), np.ones(model.nv, dtype=bool)
+    taus, sliding = np.empty((count, model.nv)), np.zeros(model.nv)
     states_q[0], states_v[0] = position, speed
     for k in range(count):
         t = k * step
         taus[k] = torques(t, position, speed)
-        free = ~stops.held(model, position, speed, taus[k]) if limits else every
+        free, grip = np.ones(model.nv, dtype=bool), np.zeros(model.nv)
+        if friction.any():
+            sliding, sticks, grip = dry_friction.directions(model, position, speed, taus[k], friction)
+            free = ~sticks
+        if limits:
+            free &= ~stops.held(model, position, speed, taus[k] + grip)
+        body = _Body(model, free, friction, sliding)
         if method == "rk4":
-            position, speed = _rk4(model, free, torques, t, position, speed, step)
+            position, speed = _rk4(body, torques, t, position, speed, step)
         elif method == "rk45":
-            position, speed = _rk45(model, free, torques, t, position, speed, step, tolerance)
+            position, speed = _rk45(body, torques, t, position, speed, step, tolerance)
         else:
-            position, speed = _euler(model, free, taus[k], position, speed, step, method, damped, viscous)
+            position, speed = _euler(body, taus[k], position, speed, step, method, damped, viscous)
         is_lost = not np.abs(speed).max() < _FASTEST  # looked at before a limit stops the joint, which would hide it
         if limits and not is_lost:
             stops.impact(model, position, speed)
@@ -150,22 +160,49 @@ def simulate(
     return _motion(step, count, states_q, states_v, taus)
 
 
+def _refuse_beyond(model: DynamicModel, joints: np.ndarray) -> None:
+    """Refuse a start beyond a stop, from which the first step would jump."""
+    for name, x, low, high in zip(model.joint_names, joints, model.tree.lower, model.tree.upper):
+        if not low - _ON_STOP <= x <= high + _ON_STOP:
+            raise InvalidConfigError(
+                f"q begins with {name} at {x:.6g}, beyond its stop ({low:.6g} .. {high:.6g}); begin within, or take"
+                " limits=False"
+            )
+
+
 def _motion(step: float, count: int, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> Motion:
     return Motion(step * np.arange(count + 1), q[: count + 1], v[: count + 1], tau[:count])
 
 
-def _viscous(model: DynamicModel) -> np.ndarray:
-    """Return the coefficients of viscous friction of the coordinates (nv,), N m s/rad."""
-    found, rows = np.zeros(model.nv), model.table.rows[1:]
-    np.add.at(found, model.nv - model.n + rows[:, rb.COLUMN].astype(int), rows[:, rb.VISCOUS])
-    return found
+@dataclass(frozen=True)
+class _Body:
+    """What is moved in a step: the robot, which of its coordinates are free, its dry friction, its direction."""
 
+    model: DynamicModel
+    free: np.ndarray
+    friction: np.ndarray
+    sliding: np.ndarray
 
-def _accelerations(model: DynamicModel, free: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
-    """Return the accelerations (nv,), 0 where a stop holds a joint, which is not `free` (nv,)."""
-    if free.all():
-        return model.forward(q, v, tau)
-    return _solved(free, model.check_mass_matrix(model.mass_matrix(q)), tau - model.bias(q, v))
+    def forces(self, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        """Return the forces (nv,) that give the model, whose friction follows v, friction of the step's direction."""
+        return tau + self.friction * (np.sign(v) - self.sliding)
+
+    def accelerations(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        """Return the accelerations (nv,), 0 where a stop or friction holds a joint."""
+        forces = self.forces(v, tau)
+        if self.free.all():
+            return self.model.forward(q, v, forces)
+        M = self.model.check_mass_matrix(self.model.mass_matrix(q))
+        return _solved(self.free, M, forces - self.model.bias(q, v))
+
+    def at_turns(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Return the velocities (nv,) at the end of the step."""
+        return dry_friction.at_turns(self.model, q, v, self.sliding, self.free)
+
+    def rate(self, law: Law, t: float, q: np.ndarray, v: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+        """Return the derivatives of q and v under a law."""
+        q = _normalized(self.model, np.array(q))
+        return self.model.position_rate(q, v), self.accelerations(q, v, law(t, q, v))
 
 
 def _solved(free: np.ndarray, M: np.ndarray, forces: np.ndarray) -> np.ndarray:  # noqa: N803
@@ -176,8 +213,7 @@ def _solved(free: np.ndarray, M: np.ndarray, forces: np.ndarray) -> np.ndarray: 
 
 
 def _euler(
-    model: DynamicModel,
-    free: np.ndarray,
+    body: _Body,
     tau: np.ndarray,
     q: np.ndarray,
     v: np.ndarray,
@@ -186,18 +222,16 @@ def _euler(
     damping: np.ndarray,
     viscous: np.ndarray,
 ) -> Tuple[np.ndarray, np.ndarray]:
+    model = body.model
     if method == "implicit_damping":
         # (M + h D) v' = M v + h (tau - bias without viscous friction): the damping of the next moment
         M = model.mass_matrix(q)
         damped = model.check_mass_matrix(M + step * np.diag(damping + viscous))
-        after = _solved(free, damped, M @ v + step * (tau - model.bias(q, v) + viscous * v))
+        after = _solved(body.free, damped, M @ v + step * (body.forces(v, tau) - model.bias(q, v) + viscous * v))
     else:
-        after = v + step * _accelerations(model, free, q, v, tau)
-    return _moved(model, q, v if method == "explicit" else after, step), after
-
-
-def _moved(model: DynamicModel, q: np.ndarray, v: np.ndarray, step: float) -> np.ndarray:
-    return _normalized(model, q + step * model.position_rate(q, v))
+        after = v + step * body.accelerations(q, v, tau)
+    after = body.at_turns(q, after)
+    return _normalized(model, q + step * model.position_rate(q, v if method == "explicit" else after)), after
 
 
 def _normalized(model: DynamicModel, q: np.ndarray) -> np.ndarray:
@@ -206,45 +240,32 @@ def _normalized(model: DynamicModel, q: np.ndarray) -> np.ndarray:
     return q
 
 
-def _rate(
-    model: DynamicModel, free: np.ndarray, law: Law, t: float, q: np.ndarray, v: np.ndarray
-) -> Tuple[np.ndarray, np.ndarray]:
-    q = _normalized(model, np.array(q))
-    return model.position_rate(q, v), _accelerations(model, free, q, v, law(t, q, v))
-
-
-def _rk4(
-    model: DynamicModel, free: np.ndarray, law: Law, t: float, q: np.ndarray, v: np.ndarray, step: float
-) -> Tuple[np.ndarray, np.ndarray]:
+def _rk4(body: _Body, law: Law, t: float, q: np.ndarray, v: np.ndarray, step: float) -> Tuple[np.ndarray, np.ndarray]:
     half = step / 2.0
-    a1, b1 = _rate(model, free, law, t, q, v)
-    a2, b2 = _rate(model, free, law, t + half, q + half * a1, v + half * b1)
-    a3, b3 = _rate(model, free, law, t + half, q + half * a2, v + half * b2)
-    a4, b4 = _rate(model, free, law, t + step, q + step * a3, v + step * b3)
-    after = q + step / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)
-    return _normalized(model, after), v + step / 6.0 * (b1 + 2.0 * b2 + 2.0 * b3 + b4)
+    a1, b1 = body.rate(law, t, q, v)
+    a2, b2 = body.rate(law, t + half, q + half * a1, v + half * b1)
+    a3, b3 = body.rate(law, t + half, q + half * a2, v + half * b2)
+    a4, b4 = body.rate(law, t + step, q + step * a3, v + step * b3)
+    after = _normalized(body.model, q + step / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4))
+    return after, body.at_turns(after, v + step / 6.0 * (b1 + 2.0 * b2 + 2.0 * b3 + b4))
 
 
 def _rk45(
-    model: DynamicModel,
-    free: np.ndarray,
-    law: Law,
-    t: float,
-    q: np.ndarray,
-    v: np.ndarray,
-    step: float,
-    tolerance: float,
+    body: _Body, law: Law, t: float, q: np.ndarray, v: np.ndarray, step: float, tolerance: float
 ) -> Tuple[np.ndarray, np.ndarray]:
     from robot_mechanics.native import required_scipy  # noqa: F401, I001, PLC0415 - says what to do if it is missing
     from scipy.integrate import solve_ivp  # noqa: PLC0415 - optional
 
+    n = body.model.nq
+
     def rate(time: float, state: np.ndarray) -> np.ndarray:
-        return np.concatenate(_rate(model, free, law, time, state[: model.nq], state[model.nq :]))
+        return np.concatenate(body.rate(law, time, state[:n], state[n:]))
 
     solved = solve_ivp(rate, (t, t + step), np.concatenate([q, v]), rtol=tolerance, atol=tolerance)
     if not solved.success:
         raise DynamicsError(f"rk45 stops at {t:.4f} s: {solved.message}; take a greater tolerance")
-    return _normalized(model, solved.y[: model.nq, -1]), solved.y[model.nq :, -1]
+    after = _normalized(body.model, solved.y[:n, -1])
+    return after, body.at_turns(after, solved.y[n:, -1])
 
 
 def stability_limit(M: ArrayLike, kp: ArrayLike, kd: ArrayLike, method: str = "semi_implicit") -> float:  # noqa: N803
@@ -278,8 +299,15 @@ def stability_limit(M: ArrayLike, kp: ArrayLike, kd: ArrayLike, method: str = "s
     except (TypeError, ValueError):
         mass = np.zeros(0)
     n = len(np.atleast_1d(mass))
-    if n == 0 or mass.shape != (n, n) or not np.isfinite(mass).all() or not np.linalg.eigvalsh(mass)[0] > 0.0:
-        raise ShapeError(f"M is {M!r}; expected a positive definite (n, n) matrix")
+    given = np.array2string(mass, separator=", ").replace("\n", "") if mass.size else repr(M)
+    if n == 0 or mass.shape != (n, n) or not np.isfinite(mass).all() or not np.allclose(mass, mass.T, 1e-9, 1e-12):
+        raise ShapeError(f"M is {given}; expected a symmetric (n, n) matrix of finite numbers")
+    least = np.linalg.eigvalsh(mass)[0]
+    if not least > 0.0:
+        raise ShapeError(
+            f"M is {given}, with the eigenvalue {least:.3g}; expected a positive definite matrix: give each joint a"
+            " mass to move, or an armature"
+        )
     stiff, damp = (np.diag(gains(k, n, name)) for k, name in ((kp, "kp"), (kd, "kd")))
     makers: Dict[str, Callable[[float], np.ndarray]] = {
         "semi_implicit": lambda h: _step_semi_implicit(mass, stiff, damp, h, implicit=False),
@@ -339,6 +367,8 @@ def warn_of_step(
 ) -> Optional[str]:
     """Warn, and return the sentence, if a step is too great for gains at the pose q; None if it is not.
 
+    Other poses have other limits: the least mass matrix of a motion counts.
+
     Parameters
     ----------
     model : DynamicModel
@@ -353,7 +383,8 @@ def warn_of_step(
     """
     if not step > 0.0:
         raise DynamicsError(f"step is {step!r} s; expected a number above 0")
-    limit = stability_limit(np.eye(model.nv) if inside else model.mass_matrix(q), kp, kd, method)
+    M = np.eye(model.nv) if inside else model.check_mass_matrix(model.mass_matrix(q))
+    limit = stability_limit(M, kp, kd, method)
     if step <= limit:
         return None
     whose = f"for kp {np.asarray(kp)} and kd {np.asarray(kd)} by '{method}'"
