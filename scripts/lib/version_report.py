@@ -15,7 +15,8 @@ from robot_evaluation.tables import markdown_table
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 KERNELS = ("robot_mechanics", "shellbot_kinematics")  # the packages that numba is for come first
-PACKAGES = (*KERNELS, *sorted({file.parents[1].name for file in SOURCES.glob("*/test/test_*.py")} - {*KERNELS}))
+_TESTED = {file.parents[1].name for file in SOURCES.glob("*/test/test_*.py")} - {*KERNELS}
+PACKAGES = (*KERNELS, *sorted(name for name in _TESTED if not name.endswith("_bringup")))  # launch files: for ROS
 INTERPRETED = ", interpreted"  # behind the name of a package
 Results = Dict[str, Dict[str, Dict[str, Any]]]  # case -> suite -> counts
 
