@@ -56,10 +56,12 @@ def evaluate(value: Any, parameters: Mapping[str, Number]) -> Number:
         if isinstance(value, str):
             found = _value(ast.parse(value, mode="eval").body, parameters)
         is_finite = isinstance(found, (int, float)) and math.isfinite(found)
-    except (SyntaxError, ArithmeticError, TypeError, ValueError, RecursionError) as error:
+    # MemoryError is what Python 3.8 says of brackets that are nested too deeply
+    except (SyntaxError, ArithmeticError, TypeError, ValueError, RecursionError, MemoryError) as error:
         if isinstance(error, ActionError):
             raise
-        raise ActionError(f"{short(value)} cannot be computed ({error}); give a number or an expression") from None
+        why = str(error) or "nested too deeply"
+        raise ActionError(f"{short(value)} cannot be computed ({why}); give a number or an expression") from None
     if not is_finite:
         raise ActionError(f"{short(value)} is no finite number; give one, or an expression of {_known(parameters)}")
     return found
