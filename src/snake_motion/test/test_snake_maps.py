@@ -19,7 +19,7 @@ from snake_motion.waypoint import WaypointFollower
 MODULES = 16
 
 
-@pytest.mark.parametrize("modules", [8, MODULES])
+@pytest.mark.parametrize("modules", [8, 12, MODULES])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_inverse_finds_inputs_whose_step_is_the_commanded_one(name, modules):
     found, rng = load_maps(modules)[name], np.random.default_rng(7)
