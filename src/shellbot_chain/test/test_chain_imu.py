@@ -16,7 +16,7 @@ def attitude_error(chain):
     found = Rotation.from_quat(chain.imu.read(chain.imu._time).orientation)
     true = Rotation.from_quat(chain.state.quat_world_base)
     up, down = found.inv().apply([0.0, 0.0, 1.0]), true.inv().apply([0.0, 0.0, 1.0])
-    heading = (found * true.inv()).as_rotvec(degrees=True)[2]
+    heading = np.degrees((found * true.inv()).as_rotvec()[2])
     return np.degrees(np.arccos(min(up @ down, 1.0))), heading
 
 
