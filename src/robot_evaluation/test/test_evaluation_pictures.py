@@ -36,7 +36,7 @@ def test_a_film_is_an_animated_gif_with_a_caption_below_each_picture(tmp_path):
     shown = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(film)]
     for now, (_, picture) in zip(shown, frames):  # in the colours of the palette, which Pillow chooses
         assert np.abs(now[:40].astype(int) - picture).max() <= 4, "what changed is there"
-    assert all((now[45:, 50:] == 255).all() for now in shown), "and so is what did not"
+    assert all((now[45:, 50:] >= 251).all() for now in shown), "and so is what did not"
     with pytest.raises(EvaluationError, match="no pictures for a film"):
         save_gif(tmp_path / "none.gif", [], 0.1)
 
