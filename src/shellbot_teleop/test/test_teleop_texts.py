@@ -39,6 +39,7 @@ def invented(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def shown(invented):
+    pytest.importorskip("python_qt_binding")  # of ROS
     environment = dict(os.environ, QT_QPA_PLATFORM="offscreen", **invented)
     done = subprocess.run(
         [sys.executable, str(HERE / "texts_shown.py")], env=environment, stdout=subprocess.PIPE, timeout=600, check=True
