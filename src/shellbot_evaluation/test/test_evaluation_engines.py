@@ -54,6 +54,7 @@ def test_servos_with_all_that_real_ones_add_walk_a_little_differently(plain):
 
 
 def test_experiments_take_engine_and_ground_from_the_command_line(capsys):
+    pytest.importorskip("pybullet")
     arguments = parser().parse_args(["walk", "--simulator", "bullet", "--terrain", "steps"])
     base = base_of(arguments, *arguments.simulator)
     assert (base.engine, base.terrain) == ("bullet", "steps")

@@ -203,6 +203,7 @@ def test_a_run_that_fails_is_a_row_of_its_own_and_the_others_go_on(tmp_path, mon
 
 
 def test_a_campaign_stands_in_one_table_for_all_simulators_and_its_status_counts_what_failed(tmp_path, monkeypatch):
+    pytest.importorskip("pybullet")
     trace = execute(Run("e", make_case("run", {"kind": "walk", "distance_m": 0.1, "speed_m_s": 0.15}), 0, 0.8)).trace
 
     def played(run, base):
@@ -254,6 +255,7 @@ def test_all_are_those_of_the_file_then_transform_roll_and_course(tmp_path, monk
 
 
 def test_all_gives_its_options_to_every_experiment_or_refuses_them_before_the_first_run(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("pybullet")
     bases, cases = [], {}
     monkeypatch.setattr(experiment_cli, "_one", lambda *given: bases.append(given[3]) or True)
     for module, name in ((transform_cli, "RUNS"), (rolling_cli, "ROLL"), (mission_cli, "COURSE")):
