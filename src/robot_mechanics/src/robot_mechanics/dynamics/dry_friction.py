@@ -17,24 +17,8 @@ from typing import TYPE_CHECKING, Tuple
 
 import numpy as np
 
-from robot_mechanics.native import rigid_body as rb
-
 if TYPE_CHECKING:
     from robot_mechanics.dynamics.model import DynamicModel
-
-
-def coefficients(model: DynamicModel, column: int = rb.COULOMB) -> np.ndarray:
-    """Return what a column of the table says of each coordinate of velocity, (nv,).
-
-    Parameters
-    ----------
-    model : DynamicModel
-    column : int
-        Of `native.rigid_body`: COULOMB, N m or N; or VISCOUS, N m s/rad or N s/m.
-    """
-    found, rows = np.zeros(model.nv), model.table.rows[1:]
-    np.add.at(found, model.nv - model.n + rows[:, rb.COLUMN].astype(int), rows[:, column])
-    return found
 
 
 def directions(
@@ -48,7 +32,7 @@ def directions(
     q, v, tau : (nq,), (nv,), (nv,) array
         State and generalized forces, N m or N.
     friction : (nv,) array
-        `coefficients`.
+        Greatest friction of each coordinate, N m or N.
 
     Returns
     -------

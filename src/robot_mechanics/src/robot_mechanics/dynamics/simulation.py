@@ -81,7 +81,8 @@ def simulate(
         `implicit_damping`: the same with the forces -damping * v of the next moment, so that a great damping stays
         stable; `rk4`: Runge and Kutta; `rk45`: Dormand and Prince with error control (scipy).
     limits : bool
-        Whether joints have mechanical stops at their limits (`stops`): without rebound, and felt by all joints.
+        Whether joints have mechanical stops at their limits (`stops`): without rebound, and felt by all joints. A
+        start beyond one is refused.
     damping : float or (nv,) array_like
         For `implicit_damping`: gains of the law's speed feedback, N m s/rad, which the law then leaves out. The
         robot's own viscous friction is always damped so by this method.
@@ -91,6 +92,7 @@ def simulate(
     Returns
     -------
     Motion
+        Joints with Coulomb friction stick and slide as `dry_friction` says.
 
     Raises
     ------
@@ -116,8 +118,8 @@ def simulate(
     position, speed, _ = model.check(q, v, np.zeros(model.nv))
     if limits:
         _refuse_beyond(model, position[model.nq - model.n :])
-    damped, viscous = gains(damping, model.nv, "damping"), dry_friction.coefficients(model, rb.VISCOUS)
-    friction = dry_friction.coefficients(model)
+    damped, viscous = gains(damping, model.nv, "damping"), model.table.of_coordinates(rb.VISCOUS)
+    friction = model.table.of_coordinates(rb.COULOMB)
     if damped.any() and method != "implicit_damping":
         raise InvalidConfigError(
             f"damping is {damping!r}, which '{method}' leaves out; take 'implicit_damping', or put it into the law"

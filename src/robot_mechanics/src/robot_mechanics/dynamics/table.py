@@ -29,6 +29,19 @@ class BodyTable:
     pose_in_body: Mapping[str, np.ndarray]  #: Link -> its pose (4, 4) in the frame of that body
     inertias: Tuple[Inertia, ...]  #: Of the bodies, in their frames
 
+    def of_coordinates(self, column: int) -> np.ndarray:
+        """Return what a column says of each coordinate of velocity, (rates,), 0 of those of a floating base.
+
+        Parameters
+        ----------
+        column : int
+            Of `rigid_body`: VISCOUS, COULOMB or ARMATURE.
+        """
+        found, bodies = np.zeros(len(self.above)), self.rows[1:]
+        first = 6 if self.rows[0, rb.KIND] == rb.FLOATING_BASE else 0
+        np.add.at(found, first + bodies[:, rb.COLUMN].astype(int), bodies[:, column])
+        return found
+
 
 def make_table(
     tree: KinematicTree,
