@@ -111,3 +111,14 @@ def test_forces_of_friction_on_many_joints_at_once(rng):
             a, ends = W @ f + b, np.abs(f) == most
             assert (np.abs(f) <= most).all() and np.abs(a[~ends]).max(initial=0.0) < 1e-8
             assert (a * f)[ends].max(initial=0.0) <= 1e-8
+
+
+def test_on_a_floating_base_friction_takes_the_base_along():
+    """The arm turns at 2 rad/s on a base of twice its inertia: at rest on it, both turn at a third of that."""
+    heavy = "<link name='base'><inertial><mass value='1'/><inertia ixx='.2' iyy='.2' izz='.2' ixy='0' ixz='0' iyz='0'/>"
+    text = ONE.format(x=0.0, i=0.1, c=0.05).replace("<link name='base'/>", f"{heavy}</inertial></link>")
+    model = DynamicModel.from_urdf(text, floating=True)
+    q, v = [0.0] * 6 + [1.0, 0.0], [0.0] * 6 + [2.0]
+    motion = simulate(model, no_torque, q, v, 4.0, 0.001, "rk4")
+    assert not motion.v[-500:, 6].any()
+    assert motion.v[-1, 4] == pytest.approx(2.0 / 3.0, rel=1e-6)
