@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Dynamics beside Pinocchio, in one run: from Python by medians of rounds that alternate between the two, in compiled
-code by the best round of each.
+"""Dynamics beside Pinocchio and Robotics Toolbox, in one run: from Python by medians of rounds that alternate between
+them, in compiled code by the best round of each.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ RATIOS = {
         1.0,
     ),
 }
+TOOLBOX = "rtb_urdf", ("arm_rnea", "ur5_rnea"), 500.0
 BATCH_GOAL = 40.0  # million states a second on one core, inverse dynamics of the UR5
 _AGREEMENT = 1e-9
+_PEERS = {"pin": "Pinocchio", "rtb": "Robotics Toolbox"}
 
 
 def robots() -> Dict[str, Dict[str, Any]]:
@@ -65,18 +67,22 @@ def bench_dynamics(folder: Path, rounds: int, seconds: float) -> Tuple[List[Dict
     Parameters
     ----------
     folder : Path
-        Where the peer's environment is, or is made; the one of `scripts/bench kinematics` serves.
+        Where the peers' environments are, or are made; those of `scripts/bench kinematics` serve.
     rounds : int
     seconds : float
         Processor time of one round of a case.
     """
-    peer = next(environment for environment in ENVIRONMENTS if environment.name == "pin")
-    python, reason = interpreter(peer, folder, say)
     models = folder / "models"
     models.mkdir(parents=True, exist_ok=True)
     environments = {"ours": (Environment("dynamics ours", "dynamics_ours"), sys.executable)}
-    if python is not None:
-        environments["pin"] = (Environment("dynamics pin", "dynamics_pin", peer.packages), python)
+    missing = ""
+    for peer in ENVIRONMENTS:
+        if peer.name in _PEERS:
+            python, reason = interpreter(peer, folder, say)
+            missing += f"{_PEERS[peer.name]}: {reason}. " if reason else ""
+            if python is not None:
+                module = f"dynamics_{peer.name}"
+                environments[peer.name] = (Environment(f"dynamics {peer.name}", module, peer.packages), python)
     workers: Dict[str, Worker] = {}
     answers: Dict[str, Dict[str, np.ndarray]] = {}
     times: Dict[str, Dict[str, List[float]]] = {}
@@ -99,9 +105,10 @@ def bench_dynamics(folder: Path, rounds: int, seconds: float) -> Tuple[List[Dict
             worker.close()
     rows = {key: _row(key, times, answers) for key in times["ours"]}
     ratios = {"batch_rnea_m_per_s": 1.0 / rows["ur5_rnea_batch"]["ours"]}
-    if python is not None:
+    if "pin" in times:
         files = [str(models / name) for name in options["robots"]]
         cpp, reason = cpp_figures(folder / "pin", folder, "dynamics", [str(5.0 * seconds), *files], say)
+        missing += f"Pinocchio: {reason}. " if reason else ""
         for case, nanoseconds in cpp.items():
             row = rows[f"{case}_inside"]
             row["cpp"] = 1e-3 * nanoseconds
@@ -109,7 +116,10 @@ def bench_dynamics(folder: Path, rounds: int, seconds: float) -> Tuple[List[Dict
     for name, (cases, _) in RATIOS.items():
         if all("ratio" in rows[case] for case in cases):
             ratios[name] = min(rows[case]["ratio"] for case in cases)
-    return list(rows.values()), ratios, f"Pinocchio: {reason}. " if reason else ""
+    name, cases, _ = TOOLBOX
+    if "rtb" in times:
+        ratios[name] = min(rows[case]["toolbox"] / rows[case]["ours"] for case in cases)
+    return list(rows.values()), ratios, missing
 
 
 def _row(
@@ -117,6 +127,8 @@ def _row(
 ) -> Dict[str, Any]:
     """Return the medians of a case, us, by library; refuse to compare what differs."""
     row: Dict[str, Any] = {"case": key, "ours": statistics.median(times["ours"][key])}
+    if key in times.get("rtb", {}):
+        row["toolbox"] = statistics.median(times["rtb"][key])
     if key not in times.get("pin", {}):
         return row
     ours, theirs = answers["ours"][key], answers["pin"][key]

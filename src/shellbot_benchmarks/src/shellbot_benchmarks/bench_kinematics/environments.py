@@ -29,7 +29,11 @@ ENVIRONMENTS = (
     Environment("ours_newest", "ours", ("numba==0.68.1", "pyyaml")),
     Environment("system", "system"),
     Environment("pin", "pin", ("pin==4.1.0", "EAIK==1.2.2")),
-    Environment("rtb", "rtb", ("roboticstoolbox-python==1.1.0", "numpy<2", "scipy<1.12", "setuptools<81")),
+    Environment(
+        "rtb",
+        "rtb",
+        ("roboticstoolbox-python==1.1.0", "spatialgeometry==1.1.0", "numpy<2", "scipy<1.12", "setuptools<81"),
+    ),
     Environment("placo", "placo", ("placo==0.10.2",)),
     Environment("tracik", "tracik", ("pytracik==0.0.3",)),
 )
