@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,21 @@ def test_fed_forward_gravity_does_not_make_the_arm_sag(feed_forward):
     run(motion, 6.0, simulator)
     error = np.abs(simulator.state().q - list(LEANING.values())).max()
     assert error < 2e-4 if feed_forward else 0.02 < error < 0.2
+
+
+@pytest.mark.parametrize("followed", [False, True])
+def test_the_stiffness_in_force_is_followed(followed):
+    soft = {kind: replace(c, stiffness=0.5 * c.stiffness) for kind, c in PROFILE.classes.items()}
+    motion, simulator = make(amplitude=0.0), Simulator(URDF, replace(PROFILE, classes=soft))
+    if followed:
+        for name, kind in PROFILE.joints.items():
+            motion.set_stiffness(name, soft[kind].stiffness)
+            motion.set_stiffness(name, 0.0)  # limp: no torque can be held, whatever the angle
+    run(motion, 0.1, simulator)
+    assert motion.aim(LEANING) == ""
+    run(motion, 6.0, simulator)
+    error = np.abs(simulator.state().q - list(LEANING.values())).max()
+    assert error < 2e-4 if followed else 0.02 < error < 0.2
 
 
 def test_fed_forward_torques_cut_the_error_of_a_moving_arm():

@@ -48,6 +48,11 @@ class Arm(unittest.TestCase):
         self.until(
             lambda: np.abs(self.positions() - goal).max() < 1e-3, "the arm is where it was sent, and does not sag"
         )
+        gains = Client("gains", timeout=60.0)
+        gains.update_configuration({"stiffness": 0.5})
+        self.since = self.joints.header.stamp.to_sec()
+        self.until(lambda: self.stays(goal, 2.0), "torques are fed forward through the stiffness in force")
+        gains.update_configuration({"stiffness": 1.0})
         self.target.publish(JointState(name=["arm_joint_2"], position=[9.0]))
         self.until(
             lambda: any("target refused: target 9.0 rad of arm_joint_2" in text for text in self.log), "a refusal"

@@ -20,12 +20,13 @@ from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
+from shellbot_control.gains_subscription_node import subscribe_gains
 
 
 class ArmMotionNode:
     """Each joint_states is a tick."""
 
-    def __init__(self, motion: ArmMotion, names: Any) -> None:
+    def __init__(self, motion: ArmMotion, names: Any, controller: str) -> None:
         self._motion, self._names, self._log = motion, list(names), NodeLog("arm_motion")
         self._targets = Publisher("joint_targets", JointState, queue_size=1, tcp_nodelay=True)
         for name, value in vars(motion.page).items():
@@ -35,6 +36,7 @@ class ArmMotionNode:
             rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
             rospy.Subscriber("arm_target", JointState, self._on_target, queue_size=1),
             rospy.Subscriber("joint_states", JointState, self._on_joints, queue_size=1, tcp_nodelay=True),
+            *subscribe_gains(controller, names, lambda joint, gains: motion.set_stiffness(joint, gains.p)),
         ]
 
     def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
@@ -92,7 +94,7 @@ def main() -> None:
     except (KinematicsError, SettingsError) as error:
         rospy.logfatal(f"arm_motion: {error}")
         sys.exit(1)
-    node = ArmMotionNode(motion, model.joint_names)
+    node = ArmMotionNode(motion, model.joint_names, profile.controller)
     rospy.loginfo(f"arm_motion: {model!r}; page: rosrun rqt_reconfigure rqt_reconfigure; moves: topic arm_target")
     rospy.spin()
     del node

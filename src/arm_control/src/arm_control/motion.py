@@ -88,7 +88,7 @@ class ArmMotion:
     model : DynamicModel
         On a fixed base.
     stiffness : (n,) sequence of float
-        Of the servos, N m/rad.
+        Of the servos until `set_stiffness`, N m/rad.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class ArmMotion:
     """
 
     def __init__(self, model: DynamicModel, stiffness: Sequence[float]) -> None:
-        self._model, self._stiffness = model, np.asarray(stiffness, dtype=float)
+        self._model, self._stiffness = model, np.array(stiffness, dtype=float)
         if self._stiffness.shape != (model.n,) or not (self._stiffness > 0.0).all():
             raise SettingsError(f"stiffness is {self._stiffness.tolist()}; expected {model.n} numbers above 0 N m/rad")
         self.page = MotionPage()
@@ -109,6 +109,11 @@ class ArmMotion:
         self._stamp: Optional[float] = None
         self._target = self._measured = np.zeros(model.n)
         self._angle, self._amplitude = 0.0, 0.0
+
+    def set_stiffness(self, joint: str, stiffness: float) -> None:
+        """Take the stiffness (N m/rad) of the servo in force; a limp one, which holds no torque, changes nothing."""
+        if stiffness > 0.0:
+            self._stiffness[self._model.joint_names.index(joint)] = stiffness
 
     def aim(self, target: Mapping[str, float]) -> str:
         """Move to a target, joints that are not named as they are; returns why not, in words, or nothing."""

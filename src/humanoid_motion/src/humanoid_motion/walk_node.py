@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import rospy
-from dynamic_reconfigure.msg import Config
 from geometry_msgs.msg import PoseStamped, Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
@@ -34,7 +33,8 @@ from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_common.transforms_node import TransformBroadcaster
-from shellbot_control.gains_conversions import gains_from_config
+from shellbot_control import Gains
+from shellbot_control.gains_subscription_node import subscribe_gains
 from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import (
     MoveJoints,
@@ -83,12 +83,8 @@ class WalkNode:
             rospy.Subscriber(name, kind, self._on_input, callback_args=index, queue_size=50, tcp_nodelay=True)
             for index, (name, kind) in enumerate(topics)
         ]
-        # each controller announces its gains when it starts, and whenever they are changed
-        self._stiffness = np.zeros(len(self._names))  # N m/rad; 0: not known
-        self._gains = [
-            rospy.Subscriber(f"{profile.controller}/{joint}/pid/parameter_updates", Config, self._on_gains, index)
-            for index, joint in enumerate(self._names)
-        ]
+        self._stiffness = dict.fromkeys(self._names, 0.0)  # N m/rad; 0: not known
+        self._gains = subscribe_gains(profile.controller, self._names, self._on_gains)
         self._commands = [
             rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
             rospy.Subscriber("cmd_vel", Twist, self._on_twist, queue_size=1),
@@ -111,12 +107,10 @@ class WalkNode:
                 self._core.command_twist(twist)
                 self._twist_until = self._time + _TWIST_TIMEOUT
 
-    def _on_gains(self, message: Config, joint: int) -> None:
-        gains = gains_from_config(message)
-        if gains is not None:
-            with self._lock:
-                self._stiffness[joint] = gains.p
-                self._core.engine.set_stiffness(self._stiffness)
+    def _on_gains(self, joint: str, gains: Gains) -> None:
+        with self._lock:
+            self._stiffness[joint] = gains.p
+            self._core.engine.set_stiffness(np.array(list(self._stiffness.values())))
 
     def _stop_driving(self) -> None:
         with self._lock:

@@ -11,7 +11,6 @@ from typing import Dict, Tuple
 import numpy as np
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from dynamic_reconfigure.msg import Config
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -22,9 +21,9 @@ from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_common.stop_interface_node import STOPPED_BY, StopInterface
-from shellbot_control import ConfigurationError, JointLimits, check_controller_joints, controller_stiffness
+from shellbot_control import ConfigurationError, Gains, JointLimits, check_controller_joints, controller_stiffness
 from shellbot_control.arrival_conversions import status_message
-from shellbot_control.gains_conversions import gains_from_config
+from shellbot_control.gains_subscription_node import subscribe_gains
 from shellbot_gazebo_connector.connector_conversions import command_to_message
 from shellbot_gazebo_connector.connector_core import Command, ConnectorCore, Output
 from shellbot_gazebo_connector.parameters import ConnectorParameters
@@ -57,11 +56,7 @@ class GazeboConnectorNode:
         self._stop_interface.advertise(self._stop, self._rearm)
         # The newest measured joints suffice, but every message of targets wants its command.
         rospy.Subscriber("joint_states", JointState, self._on_joint_states, queue_size=1, tcp_nodelay=True)
-        # each controller announces its gains when it starts, and whenever somebody changes them
-        self._gains = [
-            rospy.Subscriber(f"{profile.controller}/{joint}/pid/parameter_updates", Config, self._on_gains, joint)
-            for joint in stiffness
-        ]
+        self._gains = subscribe_gains(profile.controller, stiffness, self._on_gains)
         self._targets = rospy.Subscriber(
             "joint_targets", JointState, self._on_joint_targets, queue_size=50, tcp_nodelay=True
         )
@@ -87,12 +82,10 @@ class GazeboConnectorNode:
                 self._core.on_joint_targets(stamp.to_nsec(), message.name, message.position, message.effort), stamp
             )
 
-    def _on_gains(self, message: Config, joint: str) -> None:
-        gains = gains_from_config(message)
-        if gains is not None:
-            with self._lock:
-                self._stiffness[joint] = gains.p
-                self._core.set_stiffness(np.array(list(self._stiffness.values())))
+    def _on_gains(self, joint: str, gains: Gains) -> None:
+        with self._lock:
+            self._stiffness[joint] = gains.p
+            self._core.set_stiffness(np.array(list(self._stiffness.values())))
 
     def _rearm(self) -> Tuple[bool, str]:
         with self._lock:
