@@ -93,7 +93,9 @@ class WalkTest(unittest.TestCase):
         return self.truth[-1].pose.pose.position
 
     def test_0_standing_it_feels_its_weight_and_hears_the_wall(self):
-        # a slow machine may have simulated many seconds before the first command came, so time counts from here
+        # a slow machine may have simulated many seconds before the first command came, so time counts from here; a
+        # subscription that comes later than the others would have nothing of it
+        self.wait(lambda: all(self.soles.values()), "load cells")
         start = self.truth[-1].header.stamp + rospy.Duration(1.0)
         end = start + rospy.Duration(1.0)
         news = [*self.soles.values(), *self.sonars.values()]
