@@ -63,10 +63,12 @@ class SimulatorView(QObject):
             self._display = None
 
     def _serve(self) -> None:
+        # Xlib reads what has come while it sends, and what is read already does not wake the notifier
         while self._display is not None and self._display.pending_events():
-            self._handle(self._display.next_event())
-        if self._display is not None:
-            self._display.flush()
+            while self._display is not None and self._display.pending_events():
+                self._handle(self._display.next_event())
+            if self._display is not None:
+                self._display.flush()
 
     def _handle(self, event: Any) -> None:
         if event.type in (X.MapNotify, X.ReparentNotify) and self._viewer is None:
