@@ -37,23 +37,41 @@ def feet_filter_tick(
     a_before[:] = acceleration
     stayed = stood & stands
     _drift(noise, dt, p_feet - rolled - p_before, stayed, slip, since_landed, P)
+    # element by element: array expressions take seconds to compile
+    size = x.shape[0]
     for i in range(stands.shape[0]):
+        anchor = 2 + i
         if stayed[i]:
-            x[2 + i] += rolled[i]
+            for axis in range(2):
+                x[anchor, axis] += rolled[i, axis]
         elif stands[i]:  # it lands
-            x[2 + i], P[2 + i], P[:, 2 + i] = x[0] + p_feet[i], P[0], P[:, 0]
-            P[2 + i, 2 + i] = P[0, 0] + noise[FOOT] ** 2
+            for axis in range(2):
+                x[anchor, axis] = x[0, axis] + p_feet[i, axis]
+            for k in range(size):
+                P[anchor, k] = P[0, k]
+            for k in range(size):
+                P[k, anchor] = P[k, 0]
+            P[anchor, anchor] = P[0, 0] + noise[FOOT] ** 2
             since_landed[i] = 0.0
-    stood[:], p_before[:] = stands, p_feet
+        stood[i] = stands[i]
+        for axis in range(2):
+            p_before[i, axis] = p_feet[i, axis]
     # One foot after the other, which is the same for independent errors.
+    H = np.empty(size)
     for i in range(stands.shape[0]):
+        anchor = 2 + i
         if stayed[i]:
-            H = P[2 + i] - P[0]  # a foot measures its anchor minus the body's position
-            K = H / (H[2 + i] - H[0] + noise[FOOT] ** 2)
-            error = p_feet[i] - (x[2 + i] - x[0])
-            for row in range(x.shape[0]):
-                x[row] += K[row] * error
-                P[row] -= K[row] * H
+            for k in range(size):
+                H[k] = P[anchor, k] - P[0, k]  # a foot measures its anchor minus the body's position
+            variance = H[anchor] - H[0] + noise[FOOT] ** 2
+            ahead = p_feet[i, 0] - (x[anchor, 0] - x[0, 0])
+            aside = p_feet[i, 1] - (x[anchor, 1] - x[0, 1])
+            for row in range(size):
+                gain = H[row] / variance
+                x[row, 0] += gain * ahead
+                x[row, 1] += gain * aside
+                for k in range(size):
+                    P[row, k] -= gain * H[k]
 
 
 @kernel

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From a fresh process to the first solution, with an empty and with a filled cache of compiled kernels."""
+"""From a fresh process to the first solution, with an empty and a filled cache of kernels; how long one compiles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Dict
+from typing import Dict, Tuple
 
 SCRIPT = """
 import sys, numpy as np
@@ -30,6 +30,63 @@ leg.jacobian(q, J)
 assert leg.ik(T[:3, 3] + .001, q) > 0
 """
 
+COMPILE = """
+import time
+from numba.core import event
+from robot_mechanics import SerialChain, model_path
+from robot_mechanics.dynamics import DynamicModel
+
+class Compilations(event.Listener):
+    def __init__(self):
+        self.begun, self.seconds = [], {}
+    def on_start(self, _):
+        self.begun.append([time.process_time(), 0.0])
+    def on_end(self, done):
+        begin, inner = self.begun.pop()
+        whole = time.process_time() - begin
+        name = done.data["dispatcher"].py_func.__name__
+        self.seconds[name] = max(whole - inner, self.seconds.get(name, 0.0))
+        if self.begun:
+            self.begun[-1][1] += whole
+
+listener = Compilations()
+event.register("numba:compile", listener)
+for name in "ur5", "puma560":
+    SerialChain.from_yaml(model_path(name)).compile().warm_up()
+arm = DynamicModel.from_urdf(model_path("arm4"))
+arm.compile().inverse, arm.compile().mass_matrix, arm.compile().forward
+arm.forward(*[[0.0] * 4] * 3)  # the loops, for any robot
+print(*max((seconds, name) for name, seconds in listener.seconds.items()))
+"""
+
+
+def slowest_kernel(work: Path, library: str) -> Tuple[float, str]:
+    """Return the processor time (s) in which the slowest kernel of two arms compiles, without what it calls; its name.
+
+    Parameters
+    ----------
+    work : Path
+        Folder for an empty cache.
+    library : str
+        PYTHONPATH.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILE],
+        env=_empty_cache(work, library),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    seconds, name = done.stdout.decode().split() if done.returncode == 0 else ("nan", "")
+    return float(seconds), name
+
+
+def _empty_cache(work: Path, library: str) -> Dict[str, str]:
+    cache = work / "startup_cache"
+    shutil.rmtree(cache, ignore_errors=True)
+    # at PATH's first place, as scripts do: the kernels' cache in a folder of this run alone
+    return dict(os.environ, NUMBA_CACHE_DIR=str(cache), ROBOT_MECHANICS_CACHE=str(cache), PYTHONPATH=library)
+
 
 def startup_seconds(urdf: Path, work: Path, library: str, repeats: int = 3) -> Dict[str, float]:
     """Return wall seconds of a process that solves one foot, all limbs, a CLIK step and a generated LM.
@@ -40,10 +97,7 @@ def startup_seconds(urdf: Path, work: Path, library: str, repeats: int = 3) -> D
         cold_s (empty cache), warm_s (median of `repeats` with the cache filled) by the wall clock, and the same as
         processor time, cold_cpu_s, warm_cpu_s, which other jobs do not change; empty if it fails.
     """
-    cache = work / "startup_cache"
-    shutil.rmtree(cache, ignore_errors=True)
-    # at PATH's first place, as scripts do: the kernels' cache in a folder of this run alone
-    variables = dict(os.environ, NUMBA_CACHE_DIR=str(cache), ROBOT_MECHANICS_CACHE=str(cache), PYTHONPATH=library)
+    variables = _empty_cache(work, library)
     times, busy = [], []
     for _ in range(1 + repeats):
         begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
