@@ -17,7 +17,7 @@ import joint_state_publisher_gui
 import rospy
 from python_qt_binding.QtWidgets import QApplication, QSlider
 
-ROWS = 12  # 36 joints in three columns
+ROWS = 12  # 36 joints, those of Shellbot, in three columns
 
 
 class RoundingSlider(QSlider):
@@ -33,10 +33,10 @@ def main() -> None:
     rospy.init_node("joint_state_publisher", disable_signals=True)
     joint_state_publisher_gui.QSlider = RoundingSlider
     app = QApplication(sys.argv)
-    app.setApplicationDisplayName("Shellbot joints")
+    app.setApplicationDisplayName("Joints")
     publisher = joint_state_publisher.JointStatePublisher()
     rows = rospy.get_param("~rows", ROWS)
-    window = joint_state_publisher_gui.JointStatePublisherGui("Shellbot joints", publisher, rows)
+    window = joint_state_publisher_gui.JointStatePublisherGui("Joints", publisher, rows)
     window.resize(900, 720)
     window.show()
     window.sliderUpdateTrigger.emit()
