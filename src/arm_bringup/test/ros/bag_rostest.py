@@ -84,10 +84,12 @@ class Bag(unittest.TestCase):
         output, _ = self.launch(*record, "bag:=swing.bag", "seconds:=4").communicate(timeout=PATIENCE)
         self.assertIn("swing.bag exists; give another name", output)
 
-        output, _ = self.launch("shellbot_bringup", "replay.launch", "bag:=swing.bag", "teleop:=none").communicate(
-            timeout=PATIENCE
-        )
-        self.assertIn("a robot runs here", output)
+        robot = rospy.get_param("robot_description"), rospy.get_param("robot_profile")
+        for options in ((), ("robot:=shellbot",)):
+            refused = self.launch("shellbot_bringup", "replay.launch", "bag:=swing.bag", "teleop:=none", *options)
+            self.assertIn("a robot runs here", refused.communicate(timeout=PATIENCE)[0])
+            now = rospy.get_param("robot_description"), rospy.get_param("robot_profile")
+            self.assertEqual(now, robot, "a refused replay changes nothing of the robot that runs")
 
         port = free_port()
         replay = ("-p", str(port), "shellbot_bringup", "replay.launch", "bag:=swing.bag", "teleop:=none")
@@ -111,7 +113,8 @@ class Bag(unittest.TestCase):
         broken.write_bytes(b"nothing")
         output, _ = self.launch(*replay, "bag:=broken.bag").communicate(timeout=PATIENCE)
         self.assertIn("broken.bag is no bag, or is damaged", output)
-        output, _ = self.launch("shellbot_bringup", "replay.launch", "teleop:=none").communicate(timeout=PATIENCE)
+        nameless = [word for word in replay if not word.startswith("bag:=")]
+        output, _ = self.launch(*nameless).communicate(timeout=PATIENCE)
         self.assertIn(f"{self.folder.name} is a folder; give the file of a bag (replay.launch: bag:=FILE.bag)", output)
 
 

@@ -10,6 +10,7 @@ import rosgraph
 import rospy
 
 from robot_evaluation.bags.data import BagData
+from robot_evaluation.bags.live_robot_node import refuse_a_live_robot
 from robot_evaluation.bags.read_conversions import Bag, joint_track
 from robot_evaluation.bags.rosbag_node import program, run_child, run_node
 from robot_evaluation.errors import EvaluationError
@@ -60,18 +61,6 @@ def check(file: Path, robot: str, joints: Sequence[str], partial: bool) -> Tuple
     return tuple(notes)
 
 
-def refuse_a_live_robot() -> None:
-    """Raise EvaluationError if something else publishes what the bag would: joints and clock of a robot that runs."""
-    names = (rospy.resolve_name("joint_states"), "/clock")
-    publishers = rosgraph.Master(rospy.get_name()).getSystemState()[0]
-    others = sorted({node for topic, nodes in publishers if topic in names for node in nodes} - {rospy.get_name()})
-    if others:
-        raise EvaluationError(
-            f"a robot runs here ({', '.join(others)}), and the bag would command it: play the bag on a ROS master of "
-            "its own, roslaunch -p 11399 shellbot_bringup replay.launch ..."
-        )
-
-
 def replay() -> int:
     """Play until the node is stopped, the last picture staying when the bag is over; returns the player's status.
 
@@ -82,7 +71,7 @@ def replay() -> int:
     ProfileError
         If the robot's profile is wrong.
     """
-    refuse_a_live_robot()
+    refuse_a_live_robot(rosgraph.get_master_uri(), rospy.get_name())
     file = Path(str(rospy.get_param("~bag"))).expanduser()
     rate, start = float(rospy.get_param("~rate", 1.0)), float(rospy.get_param("~start", 0.0))
     if not 0.01 <= rate <= 100.0 or start < 0.0:
