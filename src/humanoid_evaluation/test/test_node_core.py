@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -43,6 +44,15 @@ class Followed(Robot):
         own = np.array([-np.sin(pitch), np.cos(pitch) * np.sin(roll), np.cos(pitch) * np.cos(roll)])
         height = abs(float(self.base.pose[2] - self.truth.p_world_base[2]))
         return height, float(np.arccos(np.clip(up @ own, -1.0, 1.0)))
+
+
+def test_headings_are_named_within_half_a_turn_and_goals_as_they_were_given():
+    robot = Robot(seed=310)
+    robot.tick()
+    robot.core.engine.walk_by(0.0, 0.0, 2.5 * math.pi)
+    assert "90 deg." in robot.core.status().text and "450" not in robot.core.status().text
+    with pytest.raises(WalkError, match=r"goal \[1000000.0, 0.0, 0.5\] "):
+        robot.core.walk_to(1e6, 0.0, 0.5)
 
 
 def test_an_emergency_stop_ends_the_walk_and_after_rearm_it_stands_where_it_is_without_a_jump():

@@ -8,14 +8,17 @@ import math
 import numpy as np
 import pytest
 
+import humanoid_description
 from humanoid_motion.base_state import BaseState
+from humanoid_motion.foot_wrenches import FootWrenches
 from humanoid_motion.interface import Status
 from humanoid_motion.parameters import WalkError
 from shellbot_common.rotations import rotation_from_quaternion
 
 convert = pytest.importorskip("humanoid_motion.walk_conversions")
-from geometry_msgs.msg import Quaternion  # noqa: E402 - only where ROS is
+from geometry_msgs.msg import Quaternion, WrenchStamped  # noqa: E402 - only where ROS is
 from sensor_msgs.msg import Imu, JointState  # noqa: E402
+from std_msgs.msg import Header  # noqa: E402
 
 from shellbot_msgs.msg import Mode  # noqa: E402
 
@@ -25,6 +28,14 @@ def test_an_imu_without_orientation_is_refused_with_the_setting():
     imu.orientation_covariance[0] = -1.0
     with pytest.raises(WalkError, match="imu_orientation: true"):
         convert.feedback_from_messages(JointState(name=["a"], position=[0.0]), imu, {}, ["a"], None)
+
+
+def test_a_wrench_that_is_not_finite_is_named():
+    feet = {sole: WrenchStamped(header=Header(frame_id=sole)) for sole in ("l_sole", "r_sole")}
+    feet["r_sole"].wrench.force.z = math.nan
+    with pytest.raises(WalkError, match="^the wrench of r_sole is not finite: 0, 0, nan, 0, 0, 0"):
+        wrenches = FootWrenches(humanoid_description.urdf_text(), tuple(feet))
+        convert.feedback_from_messages(JointState(name=["a"], position=[0.0]), Imu(), feet, ["a"], wrenches)
 
 
 def matrix(message):

@@ -104,7 +104,9 @@ def test_the_tool_tells_what_is_wrong(capsys, tmp_path):
     (tmp_path / "binary.urdf").write_bytes(b"\xd0\xff")
     assert main([str(tmp_path / "binary.urdf")]) == 2
     assert main([str(tmp_path / "none.urdf"), "--given", "origin", "--mass", "3"]) == 2
+    assert main(["--mass", "1", "--tensor", *"111000", "--about", "origin", "--format", "xacro"]) == 2
     written = capsys.readouterr().err
+    assert "always about the centre of mass; leave --about out" in written
     assert "can't decode" in written and "--mass and --given of one body beside a URDF file" in written
 
 

@@ -107,10 +107,11 @@ def test_what_rostopic_prints_is_read(tmp_path):
     "content, message",
     [
         (None, "cannot read joints from .*No such file"),
-        ("", "give a CSV file whose first line is t"),
+        ("", "has no rows of joints; give a CSV file whose first line is t"),
+        ("t,lower_1_coxa\n", "has no rows of joints"),
         ("t,a\n0,x\n", "could not convert string to float: 'x'"),
         ("t,a\n0\n", "cannot read joints"),
-        ("t,a\n", "lacks the joint lower_1_fan"),
+        ("t,a\n0,0.0\n", "lacks the joint lower_1_fan"),
     ],
 )
 def test_files_that_are_none_are_refused(tmp_path, content, message, capsys):

@@ -110,20 +110,20 @@ class WalkingEngine:
             If a number is not finite or beyond 10,000, or a speed is not positive; the robot goes on with what it did.
         """
         goal = np.array([x, y, self._planner.centre[2] + wrapped(yaw - self._planner.centre[2])])
-        self._set_goal(goal, most)
+        self._set_goal(goal, most, (x, y, yaw))
 
     def walk_by(self, x: float, y: float, turn: float, most: Sequence[float] = (0.15, 0.06, 0.52)) -> None:
         """Walk to a pose seen from the base, as `walk_to`; `turn` may be more than a full turn."""
         if self._has_begun and not self._stepping.is_walking:
             self._stepping.place_feet(self._estimator.sole_poses(self._posture))
         centre = self._planner.centre
-        self._set_goal(np.append(point_of(centre, x, y), centre[2] + turn), most)
+        self._set_goal(np.append(point_of(centre, x, y), centre[2] + turn), most, (x, y, turn))
 
-    def _set_goal(self, goal: np.ndarray, most: Sequence[float]) -> None:
+    def _set_goal(self, goal: np.ndarray, most: Sequence[float], given: Sequence[float]) -> None:
         speeds = np.asarray(most, dtype=float)
         if not (np.abs(goal) <= _FARTHEST).all() or not (np.isfinite(speeds).all() and np.all(speeds > 0.0)):
             raise WalkError(
-                f"goal {goal.tolist()} (m, m, rad) with speeds up to {speeds.tolist()}: give finite numbers up to"
+                f"goal {list(given)} (m, m, rad) with speeds up to {speeds.tolist()}: give finite numbers up to"
                 f" {_FARTHEST:g}, and speeds above 0"
             )
         self._stepping.go(goal, np.minimum(speeds, self._p.limits[1]))

@@ -21,6 +21,7 @@ from humanoid_motion.motions import MODES, MotionReader, load_motions
 from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.performer import ABORTED, CANCELLED, GET_UP, Performer
 from shellbot_common import TICK, RobotProfile, package_file
+from shellbot_common.rotations import wrap_angle
 
 # s in which the command goes over to the engine's; from a step that was held it has further to go
 _FADE, _FADE_FROM_STEP = 0.5, 1.0
@@ -434,5 +435,6 @@ class HumanoidCore:
             text = {"stand": "It stands and obeys cmd_vel.", "walk": "It walks."}[mode]
             return Status(mode, mode, text + behind)
         what = {"stand": "It arrived and stands at", "walk": "It walks to"}[mode]
-        text = f"{what} x {goal[0]:.2f} m, y {goal[1]:.2f} m, {math.degrees(goal[2]):.0f} deg.{behind}"
+        heading = math.degrees(wrap_angle(goal[2]))  # the engine counts turns on
+        text = f"{what} x {goal[0]:.2f} m, y {goal[1]:.2f} m, {heading:.0f} deg.{behind}"
         return Status(mode, mode, text)

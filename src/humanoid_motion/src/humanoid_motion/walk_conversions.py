@@ -70,8 +70,8 @@ def feedback_from_messages(
     Raises
     ------
     WalkError
-        If joint_states lacks a joint, the IMU knows no orientation (REP 145), or a wrench is in a frame that is not of
-        its foot.
+        If joint_states lacks a joint, the IMU knows no orientation (REP 145), or a wrench is not finite, or in a frame
+        that is not of its foot.
     """
     index = {name: place for place, name in enumerate(states.name)}
     missing = [name for name in names if name not in index]
@@ -88,11 +88,17 @@ def feedback_from_messages(
         q=np.array([states.position[index[name]] for name in names]),
         attitude=(q.x, q.y, q.z, q.w),
         rates=np.array([w.x, w.y, w.z]),
-        wrenches=np.array(
-            [wrenches.about_sole(sole, foot.header.frame_id, _wrench(foot)) for sole, foot in feet.items()]
-        ),
+        wrenches=np.array([_about_sole(wrenches, sole, foot) for sole, foot in feet.items()]),
         specific_force=np.array(_vector(imu.linear_acceleration)) if has_accelerometer else None,
     )
+
+
+def _about_sole(wrenches: FootWrenches, sole: str, foot: Union[WrenchStamped, PointCloud]) -> np.ndarray:
+    wrench = wrenches.about_sole(sole, foot.header.frame_id, _wrench(foot))
+    if not np.isfinite(wrench).all():
+        numbers = ", ".join(f"{value:.4g}" for value in wrench)
+        raise WalkError(f"the wrench of {sole} is not finite: {numbers} (N, N m); look at its sensor")
+    return wrench
 
 
 def odometry_message(state: BaseState, stamp: rospy.Time, base: str) -> Odometry:

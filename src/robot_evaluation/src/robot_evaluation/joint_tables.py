@@ -34,7 +34,10 @@ def read_joints(file: Path) -> Tuple[Sequence[str], List[float], np.ndarray]:
     """
     try:
         with file.open(newline="", encoding="utf-8") as stream:
-            head, *rows = [row for row in csv.reader(stream) if row]
+            lines = [row for row in csv.reader(stream) if row]
+        if len(lines) < 2:
+            raise ValueError("it has no rows of joints")
+        head, *rows = lines
         if head[0] == "%time":
             kinds = [[i for i, key in enumerate(head) if key.startswith(prefix)] for prefix in _PREFIXES]
             names = [rows[0][i] for i in kinds[0]]

@@ -80,6 +80,11 @@ def _inertial_element(name: str, body: Inertia) -> str:
 
 
 def _bodies(options: argparse.Namespace) -> Dict[str, Inertia]:
+    if options.about == "origin" and options.format == "xacro":
+        raise InvalidUrdfError(
+            "--about origin with --format xacro: an <inertial> is always about the centre of mass; leave --about out, "
+            "or choose another format"
+        )
     if options.urdf:
         given = [f"--{name}" for name in ("mass", "com", "tensor", "given") if getattr(options, name) is not None]
         if given:
