@@ -55,6 +55,33 @@ def test_headings_are_named_within_half_a_turn_and_goals_as_they_were_given():
         robot.core.walk_to(1e6, 0.0, 0.5)
 
 
+# moments of a step after which it fell when it walked on at once, or as soon as the command had faded
+@pytest.mark.parametrize(
+    "speed, begin, gap, seed", [(0.1, 2.22, 0.3, 304), (0.2, 2.22, 0.3, 304), (0.1, 2.22, 1.0, 302)]
+)
+def test_after_silent_measurements_it_stands_where_its_feet_are_and_walks_on_at_rest(speed, begin, gap, seed):
+    robot = Robot(seed=seed)
+    step = robot.core.step
+    robot.core.step = lambda feedback: step(feedback, robot.time)
+    while robot.time < begin:
+        robot.core.command_twist([speed, 0.0, 0.0])
+        robot.tick()
+    for _ in range(round(100 * gap)):  # the command is held meanwhile
+        robot.simulator.step_tick()
+    robot.state = robot.simulator.state()
+    start = robot.state.p_world_base[0]
+    for tick in range(700):
+        before = robot.command
+        robot.core.command_twist([speed, 0.0, 0.0])  # goes on all the time
+        robot.tick()
+        assert np.abs(robot.command - before).max() < 0.15
+        if tick == 0:
+            with pytest.raises(WalkError, match="does not stand yet"):
+                robot.core.walk_to(1.0, 0.0, 0.0)
+    assert robot.core.status().mode == "walk" and robot.state.p_world_base[2] > 0.29
+    assert robot.state.p_world_base[0] > start + 0.1
+
+
 def test_an_emergency_stop_ends_the_walk_and_after_rearm_it_stands_where_it_is_without_a_jump():
     robot = Robot(seed=310)
     robot.core.command_twist([0.1, 0.0, 0.0])

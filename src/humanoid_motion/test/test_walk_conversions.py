@@ -33,7 +33,7 @@ def test_an_imu_without_orientation_is_refused_with_the_setting():
 def test_a_wrench_that_is_not_finite_is_named():
     feet = {sole: WrenchStamped(header=Header(frame_id=sole)) for sole in ("l_sole", "r_sole")}
     feet["r_sole"].wrench.force.z = math.nan
-    with pytest.raises(WalkError, match="^the wrench of r_sole is not finite: 0, 0, nan, 0, 0, 0"):
+    with pytest.raises(WalkError, match="^the wrench of r_sole is not finite"):
         wrenches = FootWrenches(humanoid_description.urdf_text(), tuple(feet))
         convert.feedback_from_messages(JointState(name=["a"], position=[0.0]), Imu(), feet, ["a"], wrenches)
 

@@ -25,6 +25,10 @@ from shellbot_common.rotations import wrap_angle
 
 # s in which the command goes over to the engine's; from a step that was held it has further to go
 _FADE, _FADE_FROM_STEP = 0.5, 1.0
+SILENCE = 0.1  # s without a measurement after which a walk is not gone on with from the held command, which would jump
+# After a step that was held the robot rocks, and a step then makes it fall: it walks when both soles have carried this
+# fraction of the weight, and the torso has turned slower than this (rad/s), for so long (s); or after so long (s)
+_STANDS, _CALM, _CALM_FOR, _SETTLES = 0.2, 0.15, 0.3, 4.0
 _WARM_UP = 80  # ticks: some steps
 _STOPPED = "Emergency stop: the joints are held where they are; rearm it (button or service rearm) to go on."
 _ELSEWHERE = 0.2  # rad of a joint from the stance at the start, from where the engine cannot begin
@@ -87,6 +91,8 @@ class HumanoidCore:
         self._late.reset()
         self._mode = "engine"
         self._command: Optional[np.ndarray] = None
+        self._time: Optional[float] = None
+        self._settling = self._calm = 0.0  # s that are left until it may walk; for which it has been calm
         self._origin = self._joints.stance  # where a motion leads back to, (n,) rad
         self._fade: Tuple[np.ndarray, float, float] = (np.zeros(0), 0.0, _FADE)  # from, s left, s in all
 
@@ -110,9 +116,11 @@ class HumanoidCore:
     def command_twist(self, twist: Sequence[float]) -> None:
         """Walk with a twist; from a pose the robot goes to its stance first.
 
-        What comes during a fall or an emergency stop is forgotten.
+        What comes during a fall or an emergency stop is forgotten, and what comes before the robot stands after one.
         """
         if self._is_stopped or self._watch.is_frozen or (self._watch.soles and np.any(twist)):
+            return
+        if self._mode == "engine" and self._settling > 0.0:
             return
         self.engine.command_twist(twist)
         moves = bool(np.isfinite(twist).all() and np.any(twist))
@@ -128,6 +136,8 @@ class HumanoidCore:
             raise WalkError(f"the robot does not stand ({self.status().text}); request stand first")
         if self._watch.soles:
             raise WalkError(self._watch.soles)
+        if self._settling > 0.0:
+            raise WalkError("the robot does not stand yet; give the goal a second later")
         self.engine.walk_to(x, y, yaw)
 
     def move_joints(self, targets: Mapping[str, float], speed: float) -> float:
@@ -262,6 +272,7 @@ class HumanoidCore:
         if self._command is not None and self._mode == "engine":
             self.engine.resume(is_elsewhere)
             self._fade = self._command, _FADE_FROM_STEP, _FADE_FROM_STEP
+            self._settling, self._calm = _SETTLES, 0.0
         elif self._command is not None and self._mode == "pose":
             self._hold()
 
@@ -283,8 +294,15 @@ class HumanoidCore:
 
     # --- ticks ---
 
-    def step(self, feedback: Feedback) -> np.ndarray:
+    def step(self, feedback: Feedback, t: Optional[float] = None) -> np.ndarray:
         """Return the joint angles to command, (n,), rad, for the measurement of one tick (10 ms).
+
+        Parameters
+        ----------
+        feedback : Feedback
+            What was measured.
+        t : float, optional
+            When, s. After more than SILENCE a robot that walked stands where its feet are. Not given: a tick later.
 
         Raises
         ------
@@ -294,6 +312,7 @@ class HumanoidCore:
         if self._is_by_feet:  # the unit may have no yaw axis
             feedback = replace(feedback, rates=np.append(feedback.rates[:2], 0.0))
         feedback.check(len(self._joints.stance))
+        self._after_silence(t)
         self._watch.update(feedback, self._command)
         if self.falls.observe(feedback, self._watch.imu, self._up_of_soles):
             self._mode = "fall"
@@ -306,6 +325,7 @@ class HumanoidCore:
             self.engine.observe(feedback)
             command = feedback.q if self._command is None else self._command
         elif self._mode == "engine":
+            self._settle(feedback)
             command = self._faded(self.engine.step(feedback))
         elif self._mode == "motion":
             self.engine.observe(feedback)
@@ -318,6 +338,20 @@ class HumanoidCore:
         if self.performer.is_active:
             self._follow_action()
         return command
+
+    def _after_silence(self, t: Optional[float]) -> None:
+        before, self._time = self._time, t
+        was_silent = t is not None and before is not None and t - before > SILENCE
+        if was_silent and self._mode == "engine" and not self._is_stopped and not self.engine.has_stopped:
+            self.engine.command_twist((0.0, 0.0, 0.0))
+            self._go_on(is_elsewhere=True)
+
+    def _settle(self, feedback: Feedback) -> None:
+        """Find out whether it has come to rest after a command that was held."""
+        if self._settling > 0.0:
+            stands = feedback.wrenches[:, 2].min() > _STANDS * self.engine.weight
+            self._calm = self._calm + TICK if stands and np.abs(feedback.rates).max() < _CALM else 0.0
+            self._settling = 0.0 if self._calm >= _CALM_FOR else self._settling - TICK
 
     def _up_of_soles(self) -> np.ndarray:
         """Return the mean normal (3,) of the soles in the torso's frame at the commanded angles."""

@@ -23,7 +23,7 @@ from humanoid_motion.foot_wrenches import FootWrenches
 from humanoid_motion.interface import Status
 from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.perform_action_node import MotionServer
-from humanoid_motion.robot_core import HumanoidCore
+from humanoid_motion.robot_core import SILENCE, HumanoidCore
 from humanoid_motion.tick_inputs import TickInputs
 from shellbot_common import Level, Notice, RobotProfile, SettingsError, Stamp, classify_stamp
 from shellbot_common.init_node import init_node
@@ -66,6 +66,7 @@ class WalkNode:
         self._soles, self._wrenches = tuple(profile.contacts), wrenches
         self._lock, self._log = threading.Lock(), NodeLog("walk")
         self._time, self._twist_until, self._watched = -math.inf, -math.inf, -math.inf
+        self._good = math.inf  # s, stamp of the last tick with good measurements; before the first none is missing
         self._targets = Publisher("joint_targets", JointState, queue_size=10, tcp_nodelay=True)
         self._odometry = Publisher("odom", Odometry, queue_size=10)
         self._mode = Publisher("mode", Mode, queue_size=5, latch=True)
@@ -165,6 +166,8 @@ class WalkNode:
                 names = ", ".join(self._topics[index] for index in silent)
                 text = f"nothing from {names}: holding the last command until it comes"
                 self._log(Notice("silent", Level.WARN, text))
+                with self._lock:
+                    self._show_hold(text, rospy.Time.from_sec(max(self._time, 0.0)))
             self._log()
 
     def _on_tick(self, states: JointState, imu: Imu, *feet: Any) -> None:
@@ -176,7 +179,7 @@ class WalkNode:
             if kind is Stamp.RESET:
                 self._core.reset()
                 self._base.reset()
-                self._twist_until = -math.inf
+                self._twist_until, self._good = -math.inf, math.inf
             self._time = stamp.to_sec()
             if self._time > self._twist_until:
                 self._core.command_twist([0.0, 0.0, 0.0])
@@ -184,16 +187,26 @@ class WalkNode:
             try:
                 felt = dict(zip(self._soles, feet))
                 feedback = convert.feedback_from_messages(states, imu, felt, self._names, self._wrenches)
-                command = self._core.step(feedback)
+                command = self._core.step(feedback, self._time)
             except WalkError as error:
-                self._log(Notice("tick", Level.WARN, f"{error}: holding the last command"))
-                self._show(self._core.status(), stamp)
+                text = f"{error}: holding the last command"
+                self._log(Notice("tick", Level.WARN, text))
+                if self._core.status().mode == "stopped" or self._time - self._good <= SILENCE:
+                    self._show(self._core.status(), stamp)
+                else:
+                    self._show_hold(text, stamp)
                 return
+            self._good = self._time
             state, status = self._base.step(self._time, self._core, feedback), self._core.status()
         self._targets.publish(targets_message(self._names, command, stamp))
         self._odometry.publish(convert.odometry_message(state, stamp, self._link))
         self._transforms.sendTransform(convert.transforms(state, stamp, self._link))
         self._show(status, stamp)
+
+    def _show_hold(self, text: str, stamp: rospy.Time) -> None:
+        """Show that measurements are missing; before the first the robot holds nothing."""
+        if math.isfinite(self._good):
+            self._show(Status("stopped", "stopped", text[0].upper() + text[1:] + "."), stamp)
 
     def _show(self, status: Status, stamp: rospy.Time) -> None:
         self._actions.report(self._time)
