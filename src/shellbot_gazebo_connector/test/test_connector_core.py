@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shellbot_common.robot_profile import Coupling
 from shellbot_control import ConfigurationError, JointLimits, arrival_status
 from shellbot_gazebo_connector import ConnectorCore, ConnectorParameters
 
@@ -55,6 +56,19 @@ def test_each_message_gets_one_command_with_its_stamp():
     assert run.step([0.0]).command.holding and run.step(REST, ("a", "b", "c")).command.holding
     run.core.stop("test")
     assert run.step(REST).command.stamp_ns == run.tick * TICK
+
+
+def test_joints_of_one_motor_that_are_commanded_apart_are_refused_by_name():
+    coupling = Coupling("lower_1_coxa", ("lower_1_femur",), 0.5, 0.1)
+    core = ConnectorCore(LIMITS, couplings=[coupling])
+    core.on_joint_states(TICK, NAMES, REST)
+    refused = core.on_joint_targets(TICK, NAMES, [-0.5, 0.4, 0.0])
+    assert refused.command.holding and refused.command.position == pytest.approx(REST)
+    assert [notice.text for notice in refused.notices] == [
+        "joint_targets refused: lower_1_femur is turned by the motor of lower_1_coxa, so it would be at 0.300 rad, but "
+        "it is commanded to 0.000; at most 0.15 rad apart; holding the last command"
+    ]
+    assert not core.on_joint_targets(2 * TICK, NAMES, [-0.5, 0.4, 0.4]).command.holding
 
 
 @settings(max_examples=50, deadline=None)

@@ -9,6 +9,7 @@ from typing import List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from shellbot_common import GAP, TICK, Level, Notice
+from shellbot_common.robot_profile import Coupling
 from shellbot_control.command_filter_parameters import CommandFilterParameters
 from shellbot_control.effort_offset import EffortOffset
 from shellbot_control.errors import TargetsError
@@ -20,6 +21,10 @@ from shellbot_control.watchdog import Watchdog
 
 Array = np.ndarray
 Positions = Union[Sequence[float], Array]
+
+APART = (
+    0.15  # rad that joints of one motor may be commanded apart: measured angles, which a limp robot is commanded, are
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,8 @@ class CommandFilter:
         The driven joints in the order of the command, with their limits.
     parameters : CommandFilterParameters
         Time-outs and the way back from a hold.
+    couplings : sequence of Coupling
+        Joints that one motor turns; targets that would have them apart are refused.
 
     Attributes
     ----------
@@ -52,8 +59,15 @@ class CommandFilter:
         Knows the servos' stiffness, which may change at any time.
     """
 
-    def __init__(self, limits: JointLimits, parameters: Optional[CommandFilterParameters] = None) -> None:
+    def __init__(
+        self,
+        limits: JointLimits,
+        parameters: Optional[CommandFilterParameters] = None,
+        couplings: Sequence[Coupling] = (),
+    ) -> None:
         self._limits = limits
+        index = {name: column for column, name in enumerate(limits.names)}
+        self._coupled = [(index[c.leader], index[name], c) for c in couplings for name in c.followers]
         self._parameters = parameters or CommandFilterParameters()
         self._order = JointOrder(limits.names)
         self._watchdog = Watchdog(self._parameters.target_timeout)
@@ -271,6 +285,7 @@ class CommandFilter:
         """Return the targets in the driven order and within the limits, or None and the reason."""
         try:
             requested = self._order.pick(names, position)
+            self._check_coupled(requested)
         except TargetsError as error:
             self._enter_hold(f"joint_targets refused: {error}; holding the last command")
             notices.append(Notice("invalid", Level.ERROR, self._hold_cause))
@@ -290,6 +305,16 @@ class CommandFilter:
                 )
             )
         return clamped
+
+    def _check_coupled(self, requested: Array) -> None:
+        """Raise TargetsError for joints of one motor that are commanded apart."""
+        for leader, follower, coupling in self._coupled:
+            expected = coupling.ratio * requested[leader] + coupling.offset
+            if abs(requested[follower] - expected) > APART:
+                raise TargetsError(
+                    f"{self._limits.names[follower]} is turned by the motor of {coupling.leader}, so it would be at "
+                    f"{expected:.3f} rad, but it is commanded to {requested[follower]:.3f}; at most {APART:g} rad apart"
+                )
 
     def _enter_hold(self, cause: str) -> None:
         self._hold_cause = cause

@@ -13,6 +13,7 @@ from typing import List, Optional, Sequence, Tuple
 import numpy as np
 
 from shellbot_common import GAP, Level, Notice, Stamp, classify_stamp
+from shellbot_common.robot_profile import Coupling
 from shellbot_control import ArrivalStatus, CommandFilter, JointLimits, JointOrder, TargetsError, arrival_status
 from shellbot_gazebo_connector.parameters import ConnectorParameters
 
@@ -59,12 +60,19 @@ class ConnectorCore:
         The driven joints in the controller's order.
     parameters : ConnectorParameters
         Time-outs and tolerances.
+    couplings : sequence of Coupling
+        Joints that one motor turns.
     """
 
-    def __init__(self, limits: JointLimits, parameters: Optional[ConnectorParameters] = None) -> None:
+    def __init__(
+        self,
+        limits: JointLimits,
+        parameters: Optional[ConnectorParameters] = None,
+        couplings: Sequence[Coupling] = (),
+    ) -> None:
         self._parameters = parameters or ConnectorParameters()
         self._limits = limits
-        self._filter = CommandFilter(limits, self._parameters)
+        self._filter = CommandFilter(limits, self._parameters, couplings)
         self._measured_order = JointOrder(limits.names)
         self._status_period_ns = round(NS_PER_S / self._parameters.status_rate)
         self._before_reset_ns: Optional[int] = None

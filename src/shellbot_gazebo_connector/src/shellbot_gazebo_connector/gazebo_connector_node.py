@@ -39,7 +39,7 @@ class GazeboConnectorNode:
         self, profile: RobotProfile, limits: JointLimits, parameters: ConnectorParameters, stiffness: Dict[str, float]
     ) -> None:
         self._robot = profile.name
-        self._core = ConnectorCore(limits, parameters)
+        self._core = ConnectorCore(limits, parameters, profile.couplings)
         self._stiffness = stiffness  # of each joint, N m/rad
         self._core.set_stiffness(np.array(list(stiffness.values())))
         self._lock = threading.Lock()
