@@ -132,6 +132,11 @@ def test_a_key_may_be_in_a_file_beside_the_profile(tmp_path):
         ("contacts", {"left_tip": {"kind": "paw", "radius": 1}}, "contacts.left_tip.kind is 'paw'"),
         ("variants", {"lefty": {"without": ["nose"]}}, "variants.lefty.without names 'nose'; choose from limbs: left"),
         ("poses", {"rest": {**CRAB["poses"]["rest"], "hip": 1}}, "poses.rest.hip is of no joint and no class"),
+        (
+            "poses",
+            {"rest": {**CRAB["poses"]["rest"], "claw_deg": 5}},
+            "poses.rest has right_claw at 5.00 deg; the motor of left_claw turns it to -5.00: give it this angle",
+        ),
         ("poses", {"rest": {"hip_deg": 1, "tail_deg": 0}}, "lacks left_claw; give left_claw_deg or claw_deg"),
         ("poses", {"rest": {**CRAB["poses"]["rest"], "hip_deg": "up"}}, "poses.rest.hip_deg is 'up'; give a"),
         ("collision_exclusions", ["body"], r"collision_exclusions\[0\] is 'body'; give a list of 2 entries"),

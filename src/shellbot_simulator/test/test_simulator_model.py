@@ -209,9 +209,16 @@ def test_coupled_joints_move_as_one():
     assert simulator.state().q[1] == pytest.approx(0.5 - 1.0 / (2 * 18.5), abs=2e-3)
 
 
+def test_a_pose_beyond_the_limits_is_named():
+    poses = {"zero": {"arm_deg": 0.0}, "far": {"arm_deg": 0.0, "right_deg": 200.0}}
+    with pytest.raises(ModelError, match="pose 'far' of the profile has right at 200.00 deg; its limits in the robot"):
+        Simulator(tiny_robot.URDF, tiny_robot.profile(poses=poses))
+
+
 def test_a_follower_may_turn_the_other_way_from_another_zero():
     coupling = {"leader": "left", "followers": ["right"], "ratio": -0.5, "offset": 0.2}
-    simulator = Simulator(tiny_robot.URDF, tiny_robot.profile(couplings=[coupling]))
+    poses = {"zero": {"arm_deg": 0.0, "right_deg": np.degrees(0.2)}}
+    simulator = Simulator(tiny_robot.URDF, tiny_robot.profile(couplings=[coupling], poses=poses))
     simulator.reset([0.0, 0.2])
     simulator.command([0.8, -0.2])
     for _ in range(200):

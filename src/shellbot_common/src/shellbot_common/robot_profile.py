@@ -26,6 +26,7 @@ PARAMETER = "robot_profile"
 
 Vector = Tuple[float, float, float]
 
+_TOGETHER = 1e-3  # rad that joints of one motor may be apart in a pose: rounding
 _POSE_EXTRAS = ("body_height_m", "foot_radius_m")
 
 
@@ -415,6 +416,15 @@ def _poses(profile: RobotProfile) -> str:
         for joint, kind in profile.joints.items():
             if f"{joint}_deg" not in values and f"{kind}_deg" not in values:
                 return f"poses.{name} lacks {joint}; give {joint}_deg or {kind}_deg"
+        pose = profile.pose(name)
+        for coupling in profile.couplings:
+            expected = coupling.ratio * pose[coupling.leader] + coupling.offset
+            for follower in coupling.followers:
+                if abs(pose[follower] - expected) > _TOGETHER:
+                    return (
+                        f"poses.{name} has {follower} at {math.degrees(pose[follower]):.2f} deg; the motor of "
+                        f"{coupling.leader} turns it to {math.degrees(expected):.2f}: give it this angle"
+                    )
     if profile.base.spawn_pose not in profile.poses:
         known_poses = ", ".join(profile.poses) or "none"
         return f"base.spawn_pose is {profile.base.spawn_pose!r}; choose from poses: {known_poses}"

@@ -41,6 +41,7 @@ _FATAL_WARNINGS = np.array(
 # by default MuJoCo prints warnings and writes MUJOCO_LOG.TXT into whatever folder the program was started in
 mujoco.set_mju_user_warning(logging.getLogger(__name__).warning)
 
+_ROUNDING = 1e-6  # rad
 _BASE_Q = 7  # of a free base: position and quaternion
 _ROOT = 1  # the first body after the world
 
@@ -85,6 +86,7 @@ class Simulator:
         self._log = StepLog(self.config.steps_per_tick, self._v_index)
         self._is_free = profile.base.kind == "free"
         self._base_body = self.model.body(profile.base.link).id
+        self._check_poses()
         self._spawn = np.array(list(profile.pose(profile.base.spawn_pose).values()))
         self._servos = ServoBank(gains or servo_gains(profile), *velocity_limits(urdf_text, profile))
         effort = self.model.actuator_forcerange[:, 1].copy()
@@ -654,6 +656,17 @@ class Simulator:
                 f"the physics became unstable at t = {self.time:.2f} s; reset the simulation, and lower the gains or "
                 "the time step if it happens again"
             )
+
+    def _check_poses(self) -> None:
+        """Raise ModelError for a pose of the profile beyond the joints' limits."""
+        for name in self.profile.poses:
+            for (joint, angle), low, high in zip(self.profile.pose(name).items(), self._lower, self._upper):
+                if not low - _ROUNDING <= angle <= high + _ROUNDING:
+                    limits = f"{math.degrees(low):.2f} to {math.degrees(high):.2f} deg"
+                    raise ModelError(
+                        f"pose {name!r} of the profile has {joint} at {math.degrees(angle):.2f} deg; its limits in the "
+                        f"robot description are {limits}"
+                    )
 
     def _equalize_coupled(self, q: np.ndarray) -> np.ndarray:
         for coupling in self.profile.couplings:
