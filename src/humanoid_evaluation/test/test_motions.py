@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import humanoid_description
 from humanoid_evaluation.robot import Robot
 from humanoid_motion.parameters import WalkError
 from humanoid_motion.performer import ABORTED, CANCELLED, SUCCEEDED
@@ -43,7 +44,8 @@ class Watched(Robot):
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_motions_delivered_keep_the_robot_on_its_feet_and_end_in_its_stance(name, friction):
     robot = Watched(friction)
-    assert set(robot.core.performer.motions) == set(SHIPPED)
+    poses = set(humanoid_description.profile().poses)
+    assert set(robot.core.performer.motions) - poses == set(SHIPPED)
     place = robot.state.p_world_base
     assert f"performs {name} in" in robot.core.perform(name)
     robot.run(1.0)

@@ -52,6 +52,23 @@ class Watched(Robot):
             self.tilt = max(self.tilt, abs(roll), abs(pitch))
 
 
+def test_a_pose_is_an_action_too_and_stand_leads_back_to_walking():
+    robot = Robot(seed=310)
+    robot.tick()
+    robot.core.perform("crouch")
+    while robot.core.performer.is_active:
+        robot.tick()
+    crouch = list(humanoid_description.profile().pose("crouch").values())
+    assert robot.command == pytest.approx(crouch, abs=1e-6) and robot.core.status().mode == "pose"
+    robot.core.perform("stand")
+    while robot.core.performer.is_active:
+        robot.tick()
+    for _ in range(100):
+        robot.tick()
+    assert robot.core.status().mode == "stand" and robot.state.p_world_base[2] > 0.29
+    assert robot.core.request("init").startswith("takes the pose init")
+
+
 def test_every_pose_is_taken_without_a_jump_held_upright_and_left_for_a_walk():
     robot = Watched()
     robot.run(1.0)

@@ -21,6 +21,7 @@ from shellbot_common import RobotProfile, Settings, choice, number, package_file
 MODES = ("stand", "recover")  # requests that no motion may hide
 STAND, HOLD = "stand", "hold"  # what a motion that was performed on request ends with: its stance, or its last frame
 
+_POSE_TIME = 1.0  # s in which a pose is taken, if no joint would be too fast
 _SPEED = 0.98  # of a joint's speed limit, since `stretch` looks at samples
 _STRETCHED = 1e-3  # by which a joint may be faster than that
 _SIDES = {"L": "R", "R": "L"}
@@ -143,6 +144,14 @@ class MotionReader:
             except WalkError as error:
                 raise WalkError(f"{prefix}{error}") from None
         return found
+
+    def poses(self) -> Dict[str, KeyMotion]:
+        """Return a motion into each pose, which is held, but STAND, from which the robot walks."""
+        times = np.array([_POSE_TIME])
+        return {
+            name: KeyMotion(name, f"the pose {name}", q[None], times, self._speeds, STAND if name == STAND else HOLD)
+            for name, q in self._poses.items()
+        }
 
     def mirrored(self, q: np.ndarray) -> np.ndarray:
         """Return joint angles (..., n), rad, seen in a mirror: left is right."""

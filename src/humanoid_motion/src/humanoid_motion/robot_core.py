@@ -75,8 +75,9 @@ class HumanoidCore:
         self._is_by_feet = heading == "feet"
         self._joints, self._late = HeldJoints(urdf_text, profile), LateJoints(profile.joint_names)
         self._is_stopped = False
-        motions = load_motions(MotionReader.of_robot(urdf_text, profile), motions_file)
-        self.performer = Performer(motions.performed)
+        reader = MotionReader.of_robot(urdf_text, profile)
+        motions = load_motions(reader, motions_file)
+        self.performer = Performer({**motions.performed, **reader.poses()})
         fall = fall or FallParameters.load(package_file("humanoid_motion", "config/fall.yaml"))
         self.falls = FallManager(fall, motions.falls, self.engine.most_offset, self.engine.weight)
         self._watch = MeasurementWatch(tuple(profile.contacts), self.engine.weight)
@@ -230,7 +231,7 @@ class HumanoidCore:
         self._check_armed()
         if mode == "stand":
             self._watch.believe()
-        if mode in self.performer.motions:
+        if mode in self.performer.motions and mode not in self._joints.poses:
             raise WalkError(f"{mode} is a motion and no mode; perform it: scripts/action run {mode}")
         if mode == "stand" and self._mode == "motion":
             self.performer.cancel("stand was requested")
