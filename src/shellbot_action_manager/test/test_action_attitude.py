@@ -31,7 +31,7 @@ def rolling(seconds, rest=0.0, spin_up=2.0, rate=2.0 * np.pi, steer=0.0, radius=
     alpha = np.where((rolls > 0.0) & (rolls < spin_up), rate / spin_up, 0.0)
     w = rate * np.minimum(rolls / spin_up, 1.0)
     angle = np.where(rolls < spin_up, 0.5 * w * rolls, rate * (rolls - 0.5 * spin_up))
-    turn, roll = Rotation.from_euler("z", steer * rolls), Rotation.from_euler("y", angle)
+    turn, roll = (Rotation.from_euler(axis, turned[:, None]) for axis, turned in (("z", steer * rolls), ("y", angle)))
     truth = turn * roll
     zero = np.zeros_like(t)
     w_base = np.stack([zero, w, zero], 1) + roll.inv().apply([0.0, 0.0, steer]) * (rolls > 0.0)[:, None]

@@ -114,7 +114,8 @@ class Shellbot:
     @property
     def place(self) -> Place:
         """Where the robot is by its own odometry."""
-        return Place(self._seen.x, self._seen.y, self._seen.yaw)
+        # plain numbers, which are printed as such by every numpy
+        return Place(float(self._seen.x), float(self._seen.y), float(self._seen.yaw))
 
     def go_to(self, mode: str) -> None:
         """Go to a mode: hexapod, stand, sit, relax, shell; or recover, which stands up from wherever it fell.

@@ -57,6 +57,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     round_count = arguments.rounds if arguments.rounds is not None else 3 if arguments.quick else 8
     if round_count < 1:
         raise DefinitionError(f"--rounds is {round_count}; at least 1 is needed")
+    import robot_mechanics
     import shellbot_description
     import shellbot_kinematics
 
@@ -65,7 +66,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     work.mkdir(parents=True, exist_ok=True)
     urdf = work / "shellbot.urdf"
     urdf.write_text(shellbot_description.expand("simulation"), encoding="utf-8")
-    library = str(Path(shellbot_kinematics.__file__).resolve().parent.parent)
+    library = [str(Path(ours.__file__).resolve().parents[1]) for ours in (shellbot_kinematics, robot_mechanics)]
     options = {"urdf": str(urdf), "folder": str(work), "quick": arguments.quick}
     seconds = 0.02 if arguments.quick else 0.05
     notes: List[str] = []
@@ -80,7 +81,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
                 notes.append(f"{environment.name}: {reason}.")
                 continue
             _note(f"preparing {environment.name}")
-            worker = stack.enter_context(Worker(environment, python, [library], work / f"{environment.name}.log"))
+            worker = stack.enter_context(Worker(environment, python, library, work / f"{environment.name}.log"))
             answer = worker.ask(do="prepare", options=options, seconds=seconds)
             if "error" in answer:
                 notes.append(f"{environment.name}: not measured, {answer['error']}.")

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Dict, Tuple
+from typing import Dict, Sequence, Tuple
 
 SCRIPT = """
 import sys, numpy as np
@@ -60,15 +60,15 @@ print(*max((seconds, name) for name, seconds in listener.seconds.items()))
 """
 
 
-def slowest_kernel(work: Path, library: str) -> Tuple[float, str]:
+def slowest_kernel(work: Path, library: Sequence[str]) -> Tuple[float, str]:
     """Return the processor time (s) in which the slowest kernel of two arms compiles, without what it calls; its name.
 
     Parameters
     ----------
     work : Path
         Folder for an empty cache.
-    library : str
-        PYTHONPATH.
+    library : sequence of str
+        Folders of our packages.
     """
     done = subprocess.run(
         [sys.executable, "-c", COMPILE],
@@ -81,14 +81,16 @@ def slowest_kernel(work: Path, library: str) -> Tuple[float, str]:
     return float(seconds), name
 
 
-def _empty_cache(work: Path, library: str) -> Dict[str, str]:
+def _empty_cache(work: Path, library: Sequence[str]) -> Dict[str, str]:
     cache = work / "startup_cache"
     shutil.rmtree(cache, ignore_errors=True)
     # at PATH's first place, as scripts do: the kernels' cache in a folder of this run alone
-    return dict(os.environ, NUMBA_CACHE_DIR=str(cache), ROBOT_MECHANICS_CACHE=str(cache), PYTHONPATH=library)
+    return dict(
+        os.environ, NUMBA_CACHE_DIR=str(cache), ROBOT_MECHANICS_CACHE=str(cache), PYTHONPATH=os.pathsep.join(library)
+    )
 
 
-def startup_seconds(urdf: Path, work: Path, library: str, repeats: int = 3) -> Dict[str, float]:
+def startup_seconds(urdf: Path, work: Path, library: Sequence[str], repeats: int = 3) -> Dict[str, float]:
     """Return wall seconds of a process that solves one foot, all limbs, a CLIK step and a generated LM.
 
     Returns
