@@ -76,6 +76,7 @@ def test_after_silent_measurements_it_stands_where_its_feet_are_and_walks_on_at_
         robot.tick()
         assert np.abs(robot.command - before).max() < 0.15
         if tick == 0:
+            assert "comes to rest" in robot.core.status().text
             with pytest.raises(WalkError, match="does not stand yet"):
                 robot.core.walk_to(1.0, 0.0, 0.0)
     assert robot.core.status().mode == "walk" and robot.state.p_world_base[2] > 0.29

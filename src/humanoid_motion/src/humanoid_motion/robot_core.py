@@ -466,6 +466,8 @@ class HumanoidCore:
         mode, goal = self.engine.state().mode, self.engine.goal
         if self._watch.soles:
             return Status(mode, "stand", self._watch.soles + behind)
+        if self._settling > 0.0:
+            return Status(mode, "stand", "It comes to rest on its feet; then it obeys cmd_vel." + behind)
         if goal is None:
             text = {"stand": "It stands and obeys cmd_vel.", "walk": "It walks."}[mode]
             return Status(mode, mode, text + behind)
