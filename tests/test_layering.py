@@ -72,7 +72,7 @@ OWN["shellbot_client"] = {
 OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "shellbot_client", "ax_tools"}
 OWN["shellbot_benchmarks"] = OWN["shellbot_evaluation"] | {"shellbot_evaluation", "shellbot_teleop"}
 # Other robots stand on the general packages alone.
-OWN["arm_control"] = {"robot_mechanics", "shellbot_common"}
+OWN["arm_control"] = {"robot_mechanics", "shellbot_common", "shellbot_control"}
 OWN["snake_description"] = {"shellbot_common", "shellbot_control"}
 OWN["snake_motion"] = {"robot_mechanics", "shellbot_common", "shellbot_control"}
 OWN["snake_evaluation"] = OWN["snake_description"] | {

@@ -11,20 +11,17 @@ import numpy as np
 from shellbot_common import GAP, TICK, Level, Notice
 from shellbot_common.robot_profile import Coupling
 from shellbot_control.command_filter_parameters import CommandFilterParameters
+from shellbot_control.coupled_joints import CoupledJoints
 from shellbot_control.effort_offset import EffortOffset
 from shellbot_control.errors import TargetsError
 from shellbot_control.joint_limits import JointLimits, read_only
-from shellbot_control.joint_order import JointOrder, shorten
-from shellbot_control.limiting import clamp_targets
+from shellbot_control.joint_order import JointOrder
+from shellbot_control.limiting import clamp_targets, clamped_notice
 from shellbot_control.motion_limiter import MotionLimiter
 from shellbot_control.watchdog import Watchdog
 
 Array = np.ndarray
 Positions = Union[Sequence[float], Array]
-
-APART = (
-    0.15  # rad that joints of one motor may be commanded apart: measured angles, which a limp robot is commanded, are
-)
 
 
 @dataclass(frozen=True)
@@ -66,8 +63,7 @@ class CommandFilter:
         couplings: Sequence[Coupling] = (),
     ) -> None:
         self._limits = limits
-        index = {name: column for column, name in enumerate(limits.names)}
-        self._coupled = [(index[c.leader], index[name], c) for c in couplings for name in c.followers]
+        self._coupled = CoupledJoints(limits.names, couplings)
         self._parameters = parameters or CommandFilterParameters()
         self._order = JointOrder(limits.names)
         self._watchdog = Watchdog(self._parameters.target_timeout)
@@ -285,36 +281,14 @@ class CommandFilter:
         """Return the targets in the driven order and within the limits, or None and the reason."""
         try:
             requested = self._order.pick(names, position)
-            self._check_coupled(requested)
+            self._coupled.check(requested)
         except TargetsError as error:
             self._enter_hold(f"joint_targets refused: {error}; holding the last command")
             notices.append(Notice("invalid", Level.ERROR, self._hold_cause))
             return None
         clamped = clamp_targets(requested, self._limits)
-        beyond = np.abs(requested - clamped)
-        worst = beyond.argmax()
-        if beyond[worst] > 1e-9:
-            over, limits = np.flatnonzero(beyond > 1e-9), self._limits
-            notices.append(
-                Notice(
-                    "clamped",
-                    Level.WARN,
-                    f"targets of {shorten(limits.names[i] for i in over)} are out of range and were clamped; worst "
-                    f"{limits.names[worst]}: {requested[worst]:.3f} rad, allowed "
-                    f"{limits.lower[worst]:.3f} to {limits.upper[worst]:.3f}",
-                )
-            )
+        notices.extend(clamped_notice(requested, clamped, self._limits))
         return clamped
-
-    def _check_coupled(self, requested: Array) -> None:
-        """Raise TargetsError for joints of one motor that are commanded apart."""
-        for leader, follower, coupling in self._coupled:
-            expected = coupling.ratio * requested[leader] + coupling.offset
-            if abs(requested[follower] - expected) > APART:
-                raise TargetsError(
-                    f"{self._limits.names[follower]} is turned by the motor of {coupling.leader}, so it would be at "
-                    f"{expected:.3f} rad, but it is commanded to {requested[follower]:.3f}; at most {APART:g} rad apart"
-                )
 
     def _enter_hold(self, cause: str) -> None:
         self._hold_cause = cause

@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+from typing import Tuple
+
 import numpy as np
 
+from shellbot_common import Level, Notice
 from shellbot_control.errors import TargetsError
 from shellbot_control.joint_limits import JointLimits
+from shellbot_control.joint_order import shorten
 
 Array = np.ndarray
+
+_ROUNDING = 1e-9  # rad
 
 
 def clamp_targets(targets: Array, limits: JointLimits) -> Array:
@@ -39,6 +45,20 @@ def clamp_targets(targets: Array, limits: JointLimits) -> Array:
         joints = ", ".join(name for name, good in zip(limits.names, finite) if not good)
         raise TargetsError(f"the target of {joints} is not a finite number; check the node that publishes it")
     return np.minimum(np.maximum(targets, limits.lower), limits.upper)
+
+
+def clamped_notice(targets: Array, clamped: Array, limits: JointLimits) -> Tuple[Notice, ...]:
+    """Return which targets (n,), rad, `clamp_targets` has changed, if any."""
+    beyond = np.abs(targets - clamped)
+    worst = beyond.argmax()
+    if beyond[worst] <= _ROUNDING:
+        return ()
+    names = shorten(limits.names[i] for i in np.flatnonzero(beyond > _ROUNDING))
+    text = (
+        f"targets of {names} are out of range and were clamped; worst {limits.names[worst]}: {targets[worst]:.3f} rad, "
+        f"allowed {limits.lower[worst]:.3f} to {limits.upper[worst]:.3f}"
+    )
+    return (Notice("clamped", Level.WARN, text),)
 
 
 def rate_limit(targets: Array, previous: Array, max_velocity: Array, dt: float) -> Array:

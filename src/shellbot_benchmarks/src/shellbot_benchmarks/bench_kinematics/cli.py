@@ -66,7 +66,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     work.mkdir(parents=True, exist_ok=True)
     urdf = work / "shellbot.urdf"
     urdf.write_text(shellbot_description.expand("simulation"), encoding="utf-8")
-    library = [str(Path(ours.__file__).resolve().parents[1]) for ours in (shellbot_kinematics, robot_mechanics)]
+    library = [str(Path(str(ours.__file__)).resolve().parents[1]) for ours in (shellbot_kinematics, robot_mechanics)]
     options = {"urdf": str(urdf), "folder": str(work), "quick": arguments.quick}
     seconds = 0.02 if arguments.quick else 0.05
     notes: List[str] = []
