@@ -89,6 +89,10 @@ class Coupling(Settings):
     ratio: float = number(-100.0, 100.0, default=1.0)
     offset: float = number(-100.0, 100.0, "rad", default=0.0)
 
+    def follow(self, q_leader: float) -> float:
+        """Return the angle of each follower, rad, at an angle of the leader, rad."""
+        return self.ratio * q_leader + self.offset
+
 
 @dataclass(frozen=True)
 class Limb(Settings):
@@ -418,7 +422,7 @@ def _poses(profile: RobotProfile) -> str:
                 return f"poses.{name} lacks {joint}; give {joint}_deg or {kind}_deg"
         pose = profile.pose(name)
         for coupling in profile.couplings:
-            expected = coupling.ratio * pose[coupling.leader] + coupling.offset
+            expected = coupling.follow(pose[coupling.leader])
             for follower in coupling.followers:
                 if abs(pose[follower] - expected) > _TOGETHER:
                     return (

@@ -32,7 +32,7 @@ class CoupledJoints:
     def check(self, requested: np.ndarray) -> None:
         """Refuse commands (n,), rad, that have joints of one motor apart; raises TargetsError."""
         for leader, follower, coupling in self._pairs:
-            expected = coupling.ratio * requested[leader] + coupling.offset
+            expected = coupling.follow(requested[leader])
             if abs(requested[follower] - expected) > APART:
                 raise TargetsError(
                     f"{self._names[follower]} is turned by the motor of {coupling.leader}, so it would be at "

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 import psutil
 import rosgraph
 
@@ -16,7 +18,7 @@ def refuse_a_live_robot(master_uri: str, own_name: str) -> None:
     Parameters
     ----------
     master_uri : str
-        Nobody runs where no master is.
+        Of the ROS master; where there is none, no robot runs.
     own_name : str
         Of the node that asks.
     """
@@ -33,10 +35,8 @@ def refuse_a_live_robot(master_uri: str, own_name: str) -> None:
         )
 
 
-def master_of_roslaunch() -> str:
-    """Return the URI of the master of the roslaunch that runs this: of its option -p, which it keeps to itself."""
-    parent = psutil.Process().parent()
-    words = parent.cmdline() if parent is not None else []
+def master_of(words: Sequence[str]) -> str:
+    """Return the URI of the master of a roslaunch, given the words of its command: of -p, or of the environment."""
     for option, value in zip(words, words[1:]):
         if option in ("-p", "--port"):
             return f"http://localhost:{value}"
@@ -48,7 +48,8 @@ def main() -> int:
     """Print ``true`` if no robot runs; returns 0, or 2 with the reason. For roslaunch, before it sets parameters."""
 
     def run() -> int:
-        refuse_a_live_robot(master_of_roslaunch(), "/replay")
+        parent = psutil.Process().parent()  # roslaunch, which does not hand its option -p on
+        refuse_a_live_robot(master_of(parent.cmdline() if parent is not None else ()), "/replay")
         say("true")
         return 0
 

@@ -113,8 +113,8 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
         startup["kernel_cpu_s"], slowest = slowest_kernel(work, library)
         notes.append(
             f"Fresh process to the first solution: {startup['cold_s']:.2f} s cold, {startup['warm_s']:.2f} s warm; "
-            f"processor time {startup['cold_cpu_s']:.2f} and {startup['warm_cpu_s']:.2f} s. Of the kernels of two arms "
-            f"of six joints, {slowest} compiles slowest, in {startup['kernel_cpu_s']:.2f} s of processor time."
+            f"processor time {startup['cold_cpu_s']:.2f} and {startup['warm_cpu_s']:.2f} s. Slowest to compile of the "
+            f"kernels of two six-joint arms: {slowest}, {startup['kernel_cpu_s']:.2f} s of processor time."
         )
     per_n = facts.get("ours/joints", {}).get("per_n")
     if per_n and arguments.write is not None:

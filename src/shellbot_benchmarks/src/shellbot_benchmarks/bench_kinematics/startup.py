@@ -77,7 +77,7 @@ def slowest_kernel(work: Path, library: Sequence[str]) -> Tuple[float, str]:
         stderr=subprocess.DEVNULL,
         check=False,
     )
-    seconds, name = done.stdout.decode().split() if done.returncode == 0 else ("nan", "")
+    seconds, name = done.stdout.decode().split() if done.returncode == 0 else ("nan", "not measured")
     return float(seconds), name
 
 

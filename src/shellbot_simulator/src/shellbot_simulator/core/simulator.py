@@ -671,7 +671,7 @@ class Simulator:
     def _equalize_coupled(self, q: np.ndarray) -> np.ndarray:
         for coupling in self.profile.couplings:
             followers = [self._index(name) for name in coupling.followers]
-            q[followers] = coupling.ratio * q[self._index(coupling.leader)] + coupling.offset
+            q[followers] = coupling.follow(q[self._index(coupling.leader)])
         return q
 
 
