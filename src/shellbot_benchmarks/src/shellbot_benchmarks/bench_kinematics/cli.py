@@ -58,6 +58,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     if round_count < 1:
         raise DefinitionError(f"--rounds is {round_count}; at least 1 is needed")
     import robot_mechanics
+    import shellbot_common
     import shellbot_description
     import shellbot_kinematics
 
@@ -66,7 +67,8 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     work.mkdir(parents=True, exist_ok=True)
     urdf = work / "shellbot.urdf"
     urdf.write_text(shellbot_description.expand("simulation"), encoding="utf-8")
-    library = [str(Path(str(ours.__file__)).resolve().parents[1]) for ours in (shellbot_kinematics, robot_mechanics)]
+    packages = robot_mechanics, shellbot_common, shellbot_kinematics
+    library = [str(Path(str(package.__file__)).resolve().parents[1]) for package in packages]
     options = {"urdf": str(urdf), "folder": str(work), "quick": arguments.quick}
     seconds = 0.02 if arguments.quick else 0.05
     notes: List[str] = []
