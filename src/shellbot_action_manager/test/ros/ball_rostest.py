@@ -98,21 +98,22 @@ class BallTest(ModeWatch, unittest.TestCase):
         self.go("hexapod")
         self.assertFalse(any("closed to a ball" in text for text in self.texts))
 
+    @staticmethod
+    def process(name):
+        """Return the process of a node, None while it is dead; a new node may have the address of the dead one."""
+        try:
+            node = rosgraph.Master("/ball_rostest").lookupNode(name)
+            return xmlrpc.client.ServerProxy(node).getPid("/ball_rostest")[2]
+        except (OSError, rosgraph.MasterException):
+            return None
+
     def kill(self, name):
-        node = rosgraph.Master("/ball_rostest").lookupNode(name)
-        os.kill(xmlrpc.client.ServerProxy(node).getPid("/ball_rostest")[2], signal.SIGKILL)
-        return node
+        process = self.process(name)
+        os.kill(process, signal.SIGKILL)
+        return process
 
     def reborn(self, name, before):
-        master = rosgraph.Master("/ball_rostest")
-
-        def is_new():
-            try:
-                return master.lookupNode(name) != before
-            except rosgraph.MasterException:
-                return False
-
-        self.until(is_new, f"{name} is back")
+        self.until(lambda: self.process(name) not in (before, None), f"{name} is back")
 
     def roll_until(self, condition, what):
         """Command the ball to roll for as long as a condition does not hold.
@@ -139,8 +140,8 @@ class BallTest(ModeWatch, unittest.TestCase):
             self.texts.clear()
             heading = self.last["odom"].pose.pose.orientation.z
             died = {name: self.kill(name) for name in names}
-            for name, node in died.items():
-                self.reborn(name, node)
+            for name, process in died.items():
+                self.reborn(name, process)
             if "/action_manager" in names:  # what it said before it died may be that the ball is at rest
                 self.until(lambda: any("found closed" in text for text in self.texts), "the ball is found closed")
                 self.assertAlmostEqual(self.last["odom"].pose.pose.orientation.z, heading, delta=0.02)
