@@ -21,7 +21,7 @@ from robot_mechanics.inverse import batch
 from robot_mechanics.inverse.batch import inverse_batch
 from robot_mechanics.native import lanes
 from robot_mechanics.native.jit import scalar_kernel
-from robot_mechanics.native.marks import events, lowest, others
+from robot_mechanics.native.lane_mask import lowest, nonzero, without_lowest
 from robot_mechanics.native.threads import run_parts
 
 INTERPRETED = numba.config.DISABLE_JIT
@@ -160,10 +160,10 @@ def test_batch_of_joints_that_follow_and_of_parallel_axes_in_one_place(rng):
 @scalar_kernel
 def marked(w, row, out):
     """Write the lanes with an event into out; return how many there are."""
-    count, marks = 0, events(w, row)
-    while marks != 0:
-        out[count] = lowest(marks)
-        marks = others(marks)
+    count, mask = 0, nonzero(w, row)
+    while mask != 0:
+        out[count] = lowest(mask)
+        mask = without_lowest(mask)
         count += 1
     return count
 

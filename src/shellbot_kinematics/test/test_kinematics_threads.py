@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 
 from robot_mechanics.errors import ShapeError
-from robot_mechanics.native import crew, threads
+from robot_mechanics.native import shared_job, threads
 from robot_mechanics.native.jit import c_kernel
 from shellbot_kinematics import FootBatch, Frame, LegBranch, foot_batch, foot_batch_free_fan
 
 INTERPRETED = numba.config.DISABLE_JIT
 PATIENCE_S = 200.0  # how long a busy machine may take for what takes microseconds
-job = pytest.mark.skipif(not crew.NATIVE, reason="the compiler is switched off")
+job = pytest.mark.skipif(not shared_job.NATIVE, reason="the compiler is switched off")
 TARGET = np.array([0.27, 0.0, -0.15])
 
 
@@ -34,7 +34,7 @@ def targets(count):
 
 
 def _count(block, first, last, worker):
-    array = numba.carray(crew.words_at(block), last)
+    array = numba.carray(shared_job.words_at(block), last)
     x = first
     if worker > 0 and last - first == 1:  # a slow helper
         for _ in range(20_000):
@@ -56,7 +56,7 @@ def counted(address, total, workers, part):
     items = np.zeros(max(total, 1), dtype=np.int64)
     with threads.helpers(workers) as held:
         assert held
-        crew.lead(threads.call(workers), address, items.ctypes.data, total, part, workers)
+        shared_job.lead(threads.call(workers), address, items.ctypes.data, total, part, workers)
     return items[:total] // 1000, items[:total] % 1000
 
 
@@ -128,14 +128,14 @@ def test_helpers_take_part(counting):
 
 @job
 def test_helpers_look_out_for_a_while_and_then_sleep(monkeypatch, counting):
-    state = crew.state_of(1)
+    state = shared_job.state_of(1)
     for spin, workers in ((100e-6, 2), (0.0, 2), (100e-6, len(os.sched_getaffinity(0)) + 1)):
         monkeypatch.setattr(threads, "SPIN", spin)
         counted(counting, 5000, workers, 64)
         words = threads._words
         # never where threads would spin against each other for a core
         allowed = spin if workers <= threads.count_of(None) else 0.0
-        assert words[crew.PATIENCE] == pytest.approx(1e9 * allowed)
+        assert words[shared_job.SPIN_NS] == pytest.approx(1e9 * allowed)
         until(lambda words=words: words[state] == 0)
 
 
@@ -175,7 +175,7 @@ def test_helpers_keep_nothing_of_a_batch_that_is_over():
 
 def test_nobody_helps_twice():
     with threads.helpers(2) as held:
-        assert held or not crew.NATIVE
+        assert held or not shared_job.NATIVE
         with threads.helpers(2) as again:
             assert again is None
     with threads.helpers(1) as alone:

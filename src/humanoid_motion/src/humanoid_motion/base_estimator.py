@@ -43,7 +43,7 @@ def _points(rotations, places, inside):
 
 
 @kernel
-def _feel(wrenches, sole_points, rolled, loaded, loads, trusted):
+def _take_wrenches(wrenches, sole_points, rolled, loaded, loads, trusted):
     """Set centres of pressure and how they moved, ticks since landing, loads and trusts from the soles' wrenches."""
     rolled[:] = -sole_points
     for s in range(len(loads)):
@@ -228,7 +228,7 @@ class BaseEstimator:
         wrenches, rates, specific_force = feedback.wrenches, feedback.rates, feedback.specific_force
         roll, pitch, yaw = rpy_from_quaternion(*feedback.attitude)
         loads, trusted, trusted_before = self._loads, self._trusted, self._trusted.copy()
-        _feel(wrenches, self.sole_points, self._rolled, self._loaded, loads, trusted)
+        _take_wrenches(wrenches, self.sole_points, self._rolled, self._loaded, loads, trusted)
         is_loaded, before, former = loads[0] > 0.0 or loads[1] > 0.0, self._before, self.rotation
         rotations, places = posture.sole_rotation, posture.sole_place
         if self._heading == "imu":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, List, Optional, Tuple
 import numpy as np
 
 from robot_mechanics.errors import ShapeError
-from robot_mechanics.native import crew
+from robot_mechanics.native import shared_job
 from robot_mechanics.native.threads import call, run_parts
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
@@ -102,11 +102,11 @@ def words_of(held: Optional[bool], workers: int) -> Tuple[Optional[np.ndarray], 
     """
     if held:
         return call(workers), workers
-    if not crew.NATIVE:
+    if not shared_job.NATIVE:
         return None, workers
     words: Optional[np.ndarray] = getattr(_local, "words", None)
     if words is None:
-        words = _local.words = crew.new_words(1)
+        words = _local.words = shared_job.new_words(1)
     return words, 1
 
 

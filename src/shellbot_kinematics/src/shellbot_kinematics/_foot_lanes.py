@@ -23,9 +23,9 @@ import math
 
 import numba
 
-from robot_mechanics.native.crew import OWN, address_of, flags_at, floats_at, lead, words_at
 from robot_mechanics.native.jit import c_kernel, lane_kernel
 from robot_mechanics.native.lanes import TWO_PI, atan2, get, half_acos, put, put_flag, sincos_lanes
+from robot_mechanics.native.shared_job import OWN, address_of, flags_at, floats_at, lead, words_at
 
 TILE = 256  # targets a tile: the 13 rows of 2 kB that one branch uses stay in the first cache
 WORK = 25 * TILE  # floats of work memory a thread needs

@@ -14,9 +14,9 @@ import math
 
 import numba
 
-from robot_mechanics.native.crew import OWN, address_of, flags_at, floats_at, lead, words_at
 from robot_mechanics.native.jit import c_kernel, lane_kernel
 from robot_mechanics.native.lanes import get, put
+from robot_mechanics.native.shared_job import OWN, address_of, flags_at, floats_at, lead, words_at
 from shellbot_kinematics import _foot_lanes as feet
 from shellbot_kinematics._foot_lanes import CONSTANTS, TILE, put_flags, solve_tile
 from shellbot_kinematics._free_fan import MET, foot_free

@@ -10,7 +10,7 @@ import numpy as np
 
 from robot_mechanics.arguments import flag
 from robot_mechanics.errors import ShapeError
-from robot_mechanics.native.threads import crew_of, helpers
+from robot_mechanics.native.threads import helpers, worker_count
 from shellbot_kinematics import _foot_lanes as kernels
 from shellbot_kinematics._foot_batch_io import (
     FootBatch,
@@ -95,7 +95,7 @@ def foot_batch(
     check_limb(model, limb, frame)
     limits = flag(limits, "limits")
     points, by_coordinate, count = points_of(p_base, by_coordinate)
-    workers = crew_of(threads, -(-count // _PART))
+    workers = worker_count(threads, -(-count // _PART))
     with helpers(workers) as held:
         words, workers = words_of(held, workers)  # first, for helpers need a while to wake
         own_fan = _fan(fan, count)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Dict
 
-from robot_mechanics.native.marks import WIDTH
+from robot_mechanics.native.lane_mask import WIDTH
 
 LANES = WIDTH  # eight SIMD registers of eight; the rows of a chain of four joints take 17 kB
 

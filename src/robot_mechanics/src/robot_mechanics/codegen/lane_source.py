@@ -44,7 +44,7 @@ import math
 
 from robot_mechanics.native.jit import lane_kernel
 from robot_mechanics.native.lanes import get, put, sincos_flat
-from robot_mechanics.native.marks import events, lowest, others
+from robot_mechanics.native.lane_mask import lowest, nonzero, without_lowest
 
 """
 

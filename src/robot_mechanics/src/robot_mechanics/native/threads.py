@@ -21,7 +21,7 @@ from typing import Callable, ContextManager, List, Optional
 import numpy as np
 
 from robot_mechanics.errors import InvalidConfigError
-from robot_mechanics.native import crew
+from robot_mechanics.native import shared_job
 
 SPIN = 100e-6
 """Seconds of a core that each helper spends at most, after a batch shared as a C function, in looking out for the next.
@@ -100,7 +100,7 @@ def run_parts(total: int, threads: int, task: Task, smallest: int = 1024) -> Non
             raise queue.errors[0]
 
 
-def crew_of(threads: Optional[int], parts: int) -> int:
+def worker_count(threads: Optional[int], parts: int) -> int:
     """Return how many workers, who calls included, share a job of `parts` parts as a C function; threads as asked for.
 
     Parameters
@@ -126,25 +126,24 @@ def helpers(workers: int) -> ContextManager[Optional[bool]]:
     Parameters
     ----------
     workers : int
-        From `crew_of`.
+        From `worker_count`.
     """
-    return _in_use if crew.NATIVE and 1 < workers <= _MOST and not _in_use.locked() else _unlocked
+    return _in_use if shared_job.NATIVE and 1 < workers <= _MOST and not _in_use.locked() else _unlocked
 
 
 def call(workers: int) -> np.ndarray:
-    """Wake workers - 1 helpers, or find them awake; return the words (see crew) by which `crew.lead` gives them a
-    job.
+    """Wake workers - 1 helpers, or find them awake; return the words by which `shared_job.lead` gives them a job.
 
     Parameters
     ----------
     workers : int
-        From `crew_of`.
+        From `worker_count`.
     """
     global _words
     if _words is None:
-        _words = crew.new_words(_MOST)
+        _words = shared_job.new_words(_MOST)
         atexit.register(_leave, _words)
-    _words[crew.PATIENCE] = 1e9 * SPIN if workers <= count_of(None) else 0.0
+    _words[shared_job.SPIN_NS] = 1e9 * SPIN if workers <= count_of(None) else 0.0
     for helper in _first(workers - 1):
         helper.attend(_words)
     return _words
@@ -197,7 +196,7 @@ class _Helper:
     """A thread that sleeps until it is given a queue, or asked to attend to jobs."""
 
     def __init__(self, worker: int) -> None:
-        self._worker, self._state = worker, crew.state_of(worker)
+        self._worker, self._state = worker, shared_job.state_of(worker)
         self._queue: Optional[_Queue] = None
         self._words: Optional[np.ndarray] = None
         self._wake = threading.Lock()  # free: there is something to do
@@ -231,7 +230,7 @@ class _Helper:
                 queue.help(self._worker)
                 queue = None  # nothing of a batch that is over may be kept
             elif self._words is not None:
-                crew.attend(self._words, self._worker)
+                shared_job.attend(self._words, self._worker)
 
 
 _helpers: List[_Helper] = []
@@ -248,7 +247,7 @@ def _first(count: int) -> List[_Helper]:
 
 def _leave(words: np.ndarray) -> None:
     """Before the interpreter takes its modules down: no helper may be in their compiled code."""
-    states = words[crew.STATE :: crew.state_of(1) - crew.STATE]
+    states = words[shared_job.STATE :: shared_job.state_of(1) - shared_job.STATE]
     end = time.monotonic() + _LEAVING
     while states.any() and time.monotonic() < end:
         states[states != 0] = 2

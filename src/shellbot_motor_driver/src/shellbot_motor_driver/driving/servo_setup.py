@@ -295,7 +295,7 @@ def _judge_wiring(link: ServoLink, found: _Findings) -> None:
         if not report.is_trusted:
             found.notices.append("replies are lost on this wiring; retries cover it, but check cables and power")
         return
-    twins = [] if is_wired_otherwise else _torn(link)
+    twins = [] if is_wired_otherwise else _garbled(link)
     if twins:
         names = ", ".join(track.name for track in twins)
         found.problems.append(
@@ -306,14 +306,14 @@ def _judge_wiring(link: ServoLink, found: _Findings) -> None:
         found.is_write_only = True
 
 
-def _torn(link: ServoLink) -> List[ServoTrack]:
-    """Return the few servos whose replies are in pieces, if they are few."""
-    torn = []
+def _garbled(link: ServoLink) -> List[ServoTrack]:
+    """Return the few servos whose replies are garbled, if they are few."""
+    garbled = []
     for track in link.tracks:
         one = check_wiring(link.bus, [track.servo_id], 5)
         if one.whole < _GOOD_FRACTION * one.sent:
-            torn.append(track)
-    return torn if len(torn) <= len(link.tracks) // 3 else []
+            garbled.append(track)
+    return garbled if len(garbled) <= len(link.tracks) // 3 else []
 
 
 def _ranges(ids: Sequence[int]) -> str:

@@ -31,17 +31,17 @@ from numba.extending import intrinsic
 from robot_mechanics.native.jit import lane_kernel
 
 NATIVE = not config.DISABLE_JIT and os.name == "posix" and sys.maxsize > 2**32
-_APART = 16
-TICKET, ACTIVE = 0, _APART  # number of the open job or 0; helpers in a job
-FUNCTION, BLOCK, TOTAL, PART, WORKERS = range(2 * _APART, 2 * _APART + 5)  # of the job
-PATIENCE = 3 * _APART  # ns that a helper spins for the next job
-JOBS = 4 * _APART  # opened so far
-OWN = 5 * _APART  # 32 words for the block of who leads
-STATE = 7 * _APART  # of worker k at STATE + 2 k _APART: 0 elsewhere, 1 attending, 2 asked to leave
-_NEXT = STATE + _APART  # of worker k likewise: the first item of its part that is not claimed
-GRACE = 200_000  # ns that a helper waits for the job it was woken for
-_HASTE = 50_000  # ns that the leader spins for the last part of a helper; then it sleeps in between: the core is taken
-_NAP = 50  # us
+_STRIDE = 16
+TICKET, ACTIVE = 0, _STRIDE  # number of the open job or 0; helpers in a job
+FUNCTION, BLOCK, TOTAL, PART, WORKERS = range(2 * _STRIDE, 2 * _STRIDE + 5)  # of the job
+SPIN_NS = 3 * _STRIDE  # ns that a helper spins for the next job
+JOBS = 4 * _STRIDE  # opened so far
+OWN = 5 * _STRIDE  # 32 words for the block of who leads
+STATE = 7 * _STRIDE  # of worker k at STATE + 2 k _STRIDE: 0 elsewhere, 1 attending, 2 asked to leave
+_NEXT = STATE + _STRIDE  # of worker k likewise: the first item of its part that is not claimed
+WAKE_SPIN_NS = 200_000  # that a helper waits for the job it was woken for
+_LEADER_SPIN_NS = 50_000  # that the leader spins for a helper's last part; then it sleeps: the core is taken
+_SLEEP_US = 50
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause", "AMD64": "llvm.x86.sse2.pause"}.get(platform.machine())
 _CLOCK = getattr(time, "CLOCK_MONOTONIC", 1)
 _I32, _I64 = ir.IntType(32), ir.IntType(64)
@@ -49,15 +49,15 @@ _I32, _I64 = ir.IntType(32), ir.IntType(64)
 
 def new_words(workers: int) -> np.ndarray:
     """Return the words for workers 0 (who leads) .. workers - 1."""
-    size = STATE + 2 * workers * _APART
-    raw = np.zeros(size + _APART, dtype=np.int64)
-    first = -(raw.ctypes.data // 8) % _APART
+    size = STATE + 2 * workers * _STRIDE
+    raw = np.zeros(size + _STRIDE, dtype=np.int64)
+    first = -(raw.ctypes.data // 8) % _STRIDE
     return raw[first : first + size]
 
 
 def state_of(worker: int) -> int:
     """Return where the state of a worker stands."""
-    return STATE + 2 * worker * _APART
+    return STATE + 2 * worker * _STRIDE
 
 
 def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -172,7 +172,7 @@ def _take_parts(words, worker):
         portion = (worker + shift) % workers
         end = _part_begins(total, part, workers, portion + 1)
         while True:
-            first = _add(words, _NEXT + 2 * portion * _APART, part)
+            first = _add(words, _NEXT + 2 * portion * _STRIDE, part)
             if first >= end:
                 break
             _call(function, block, first, min(first + part, end), worker)
@@ -180,10 +180,10 @@ def _take_parts(words, worker):
 
 @lane_kernel
 def attend(words, worker):
-    """Help with the jobs that come, until none has come for PATIENCE; for a thread that was woken for one."""
-    here = STATE + 2 * worker * _APART
+    """Help with the jobs that come, until none has come for SPIN_NS; for a thread that was woken for one."""
+    here = STATE + 2 * worker * _STRIDE
     _swap(words, here, 1)
-    seen, patience, since = 0, max(GRACE, words[PATIENCE]), _clock_ns()
+    seen, spin, since = 0, max(WAKE_SPIN_NS, words[SPIN_NS]), _clock_ns()
     while _load(words, here) == 1:
         ticket = _load(words, TICKET)
         if ticket != 0 and ticket != seen:
@@ -191,10 +191,10 @@ def attend(words, worker):
             _add(words, ACTIVE, 1)
             if _load(words, TICKET) == ticket and worker < words[WORKERS]:
                 _take_parts(words, worker)
-                patience = words[PATIENCE]
+                spin = words[SPIN_NS]
             _add(words, ACTIVE, -1)
             since = _clock_ns()
-        elif _clock_ns() - since > patience:
+        elif _clock_ns() - since > spin:
             break
         else:
             _pause()
@@ -209,14 +209,14 @@ def lead(words, function, block, total, part, workers):
     """
     words[FUNCTION], words[BLOCK], words[TOTAL], words[PART], words[WORKERS] = function, block, total, part, workers
     for worker in range(workers):
-        _swap(words, _NEXT + 2 * worker * _APART, _part_begins(total, part, workers, worker))
+        _swap(words, _NEXT + 2 * worker * _STRIDE, _part_begins(total, part, workers, worker))
     words[JOBS] += 1
     _swap(words, TICKET, words[JOBS])
     _take_parts(words, 0)
     _swap(words, TICKET, 0)
     since = _clock_ns()
     while _load(words, ACTIVE) != 0:
-        if _clock_ns() - since < _HASTE:
+        if _clock_ns() - since < _LEADER_SPIN_NS:
             _pause()
         else:
-            _sleep_us(_NAP)
+            _sleep_us(_SLEEP_US)
