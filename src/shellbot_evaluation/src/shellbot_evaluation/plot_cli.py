@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from robot_evaluation import plot_bodies
+from robot_evaluation import plot_bodies, plot_model
 from robot_evaluation.bags import cli as bag_cli
 from robot_evaluation.console import run_tool, say
 from robot_evaluation.errors import DefinitionError
@@ -17,7 +17,7 @@ from robot_mechanics import KinematicsError
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_description import DescriptionError
 
-from . import plot_frames, plot_other, plot_shellbot, spring_figure
+from . import plot_frames, plot_shellbot, spring_figure
 from .plot_parser import check, parse, parser
 
 __all__ = ["main", "parser"]
@@ -34,9 +34,9 @@ SHELLBOT: Dict[str, Tool] = {
     "stability": spring_figure.run,
 }
 OTHER: Dict[str, Tool] = {
-    "reach": plot_other.reach,
-    "singularity": plot_other.singularity,
-    "frames": plot_other.frames,
+    "reach": plot_model.reach,
+    "singularity": plot_model.singularity,
+    "frames": plot_model.frames,
 }
 
 

@@ -11,10 +11,11 @@ import numpy as np
 import shellbot_description as description
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.plot_canvas import new_figure
+from robot_evaluation.plot_model import given_joints
 from robot_mechanics import Joint, SerialChain
 from shellbot_kinematics import Frame, ShellbotModel
 
-from .plot_inputs import given_joints, limb_name, shellbot
+from .plot_inputs import limb_name, shellbot
 
 
 def frames(arguments: argparse.Namespace) -> Tuple[Any, str]:

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of another robot, given by --model. Each function returns a figure and a name for its file."""
+"""Pictures of the robot that --model of scripts/plot names. Each returns a figure and a name for its file."""
 
 from __future__ import annotations
 
 import argparse
+import math
+from pathlib import Path
 from typing import Any, Tuple
 
 import numpy as np
 
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.plot_canvas import new_figure
-from robot_mechanics import joint_map, reach_cloud
-
-from .plot_inputs import chain_of, given_joints
+from robot_mechanics import SerialChain, joint_map, model_names, model_path, reach_cloud
 
 
 def reach(arguments: argparse.Namespace) -> Tuple[Any, str]:
@@ -60,3 +60,34 @@ def frames(arguments: argparse.Namespace) -> Tuple[Any, str]:
     plot_chain.equal_box(axes, points, 100.0 * span)
     plot_chain.frame_legend(axes)
     return figure, f"frames_{chain.name}"
+
+
+def chain_of(arguments: argparse.Namespace) -> SerialChain:
+    """Return the chain of --model."""
+    path: Path = arguments.model
+    if not path.suffix and path.name in model_names():
+        path = model_path(path.name)
+    if not path.is_file():
+        known = ", ".join(model_names())
+        raise DefinitionError(
+            f"--model {path} cannot be read: no such file; give a YAML model, a URDF, or one of {known}"
+        )
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DefinitionError(f"--model {path} cannot be read: {error}") from None
+    if path.suffix.lower() in (".urdf", ".xml"):
+        if arguments.base is None or arguments.tip is None:
+            raise DefinitionError(f"--model {path} is a URDF: say which chain of it with --base LINK --tip LINK")
+        return SerialChain.from_urdf(text, arguments.base, arguments.tip)
+    if arguments.base is not None or arguments.tip is not None:
+        raise DefinitionError(f"--model {path} is no URDF, so it says itself where it ends; leave --base and --tip out")
+    return SerialChain.from_yaml(text)
+
+
+def given_joints(arguments: argparse.Namespace, chain: SerialChain) -> np.ndarray:
+    """Return --q in rad and m."""
+    if len(arguments.q) != chain.n:
+        raise DefinitionError(f"--q has {len(arguments.q)} values; {chain.name} has {chain.n}: {chain.joint_names}")
+    moving = [joint for joint in chain.joints if joint.name in chain.joint_names]
+    return np.array([1e-3 * v if j.kind == "prismatic" else math.radians(v) for v, j in zip(arguments.q, moving)])
