@@ -109,10 +109,27 @@ def test_a_file_of_the_user_is_there(argument, words):
     assert words in found and bool(words) == bool(found)
 
 
+@pytest.mark.parametrize("what", ["sim", "onboard"])
+def test_what_a_snakes_node_would_refuse_for_ever_is_refused_before_it_starts(tmp_path, what):
+    too_fast, maps = tmp_path / "gaits.yaml", tmp_path / "maps"
+    too_fast.write_text("racer: {pitch: {alpha_deg: 20, k: 2}, period: 0.1}\n", encoding="utf-8")
+    maps.mkdir()
+    (maps / "forward_8.yaml").write_text("family: forward\n", encoding="utf-8")
+    for argument, words in (
+        ("gait:=side_winding", "gait side_winding turns a joint at 6.20 rad/s, above the servos' 5.50"),
+        (f"gaits_file:={too_fast}", "gait racer turns a joint at"),
+        (f"maps_folder:={maps}", "forward_8.yaml: "),
+        ("gait:=straight", ""),
+    ):
+        found = sim_arguments.sim_complaint(["robot:=snake", "modules:=8", argument], what)
+        assert words in found and bool(words) == bool(found)
+
+
 @pytest.mark.parametrize("launch", [*map(sim_arguments.sim_launch, sim_arguments.robots()), sim_arguments.ONBOARD])
 def test_only_arguments_that_exist_have_rules(launch):
     table, names = sim_arguments.rules(launch), set(sim_arguments.known_names(launch))
     pairs = [argument.partition(":=") for *pair, _ in table.pop("not_together", []) for argument in pair]
+    table.pop("together", "")
     assert {*table, *(name for name, _, _ in pairs)} <= names
     assert all(value in table[name] for name, _, value in pairs)
 

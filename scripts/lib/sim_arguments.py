@@ -57,16 +57,17 @@ def take_robot(arguments: Sequence[str]) -> Tuple[str, List[str]]:
     return (named or [DEFAULT_ROBOT])[-1], [argument for argument in arguments if not argument.startswith(ROBOT)]
 
 
-def known_names(launch: Path) -> List[str]:
-    """Return the names of the arguments that a launch file takes."""
+def known_names(launch: Path) -> Dict[str, str]:
+    """Return the names of the arguments that a launch file takes, with their defaults as they stand there."""
     arguments = ElementTree.parse(str(launch)).getroot().findall("arg")
-    return [str(a.get("name")) for a in arguments if a.get("value") is None]
+    return {str(a.get("name")): str(a.get("default")) for a in arguments if a.get("value") is None}
 
 
 def rules(launch: Path, given: Optional[Mapping[str, str]] = None) -> Dict[str, Any]:
     """Return what the arguments of a launch file may be: choices, a range or a path, these with a hint, or a `check`.
 
-    A check is the function ``package.module:function`` that reads the file and raises a SettingsError.
+    A check is the function ``package.module:function`` that reads the file and raises a SettingsError. That of the row
+    `together` gets all arguments by name, with the launch file's defaults.
 
     The row `not_together` is a list of pairs of NAME:=VALUE with what to do instead. Choices may
     be the keys of a file of the workspace (`keys_of`), or of that in the argument which `or_of` names.
@@ -116,13 +117,13 @@ def _wrong_world(path: str, simulator: str, robot: str) -> str:
     return world_complaint(path, robot)
 
 
-def _refusal(check: str, path: str) -> str:
-    """Return what the function that a robot's rules name as ``package.module:function`` says against a file."""
+def _refusal(check: str, given: Any) -> str:
+    """Return what the function that a robot's rules name as ``package.module:function`` says against what is given."""
     from shellbot_common import SettingsError
 
     module, _, function = check.partition(":")
     try:
-        getattr(importlib.import_module(module), function)(path)
+        getattr(importlib.import_module(module), function)(given)
     except SettingsError as error:
         return str(error)
     return ""
@@ -173,7 +174,7 @@ def complaint(arguments: Sequence[str], launch: Path) -> str:
     """Return what is wrong with the first wrong argument of a launch file, in words; empty when all are right."""
     given = {name: value for name, sign, value in (argument.partition(":=") for argument in arguments) if sign}
     names, table = known_names(launch), rules(launch, given)
-    pairs = table.pop("not_together", [])
+    pairs, together = table.pop("not_together", []), table.pop("together", "")
     script = f"scripts/{launch.stem}"
     option = False
     for argument in arguments:
@@ -201,7 +202,8 @@ def complaint(arguments: Sequence[str], launch: Path) -> str:
             wrong = _wrong_file(rule["file"], given[name], given, launch)
             if wrong:
                 return wrong
-    return ""
+    defaults = {name: value for name, value in names.items() if "$(" not in value}
+    return _refusal(together, {**defaults, **given}) if together else ""
 
 
 def sim_complaint(arguments: Sequence[str], what: str = "sim") -> str:

@@ -216,11 +216,11 @@ def test_the_shape_space_of_a_gait_scales_both_waves_and_the_floor_counts(tmp_pa
 
 
 def test_speed_tells_physics_from_the_rest():
-    table = speed_table((4,), ("straight",), 0.8, 0.2).splitlines()
+    table = speed_table((4,), ("straight",), Setup(friction=0.8, seed=1000), 0.2).splitlines()
     everything, physics, tick = (float(cell) for cell in table[2].split("|")[4:7])
     assert 0.0 < everything < physics and 0.0 < tick < 10.0
     with pytest.raises(EvaluationError, match="moonwalk"):
-        speed_table((4,), ("moonwalk",), 0.8, 0.2)
+        speed_table((4,), ("moonwalk",), Setup(friction=0.8, seed=1000), 0.2)
 
 
 def test_the_command_writes_runs_and_summary(tmp_path, capsys):
@@ -259,6 +259,8 @@ def test_own_gaits_and_bodies_over_several_numbers_of_modules(tmp_path, capsys):
     long = json.loads((tmp_path / "b.json").read_text())["runs"]
     assert long[1]["forward_mm"] != runs[1]["forward_mm"]
     assert main([*given, "--gait", "all"]) == 2 and main(["changes", "--modules", "8", "16"]) == 2
+    assert main(["changes", "--gaits", str(given[given.index("--gaits") + 1])]) == 2
+    assert main(["commands", "--gait", "straight"]) == 2
     message = capsys.readouterr().err
     assert "choose from slow, arc" in message and "are for gaits only" in message
 

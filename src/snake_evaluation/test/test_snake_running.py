@@ -13,7 +13,7 @@ import pytest
 
 from shellbot_common import SettingsError
 from snake_evaluation.commanded import driven_step
-from snake_evaluation.running import CYCLES, GAITS, VELOCITIES, Case, Track, cases_of, embedded_step, row, table
+from snake_evaluation.running import CYCLES, VELOCITIES, Case, Track, cases_of, embedded_step, row, table
 from snake_evaluation.snake_run import Setup, SnakeRun
 from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
 
@@ -53,7 +53,6 @@ def test_a_track_of_the_simulator_has_the_truth_of_the_simulator():
 def test_every_gait_and_all_families_of_velocities_are_compared():
     run = SnakeRun(Setup())
     families = set()
-    assert {case.gait for case in GAITS} == set(run.core.engine.gaits.shapes) - {"still"}
     for case in VELOCITIES:
         target, _ = run.core.drive.target(list(case.twist))
         assert case.period(run) == target.shape.period
@@ -65,7 +64,9 @@ def test_of_what_a_short_robot_cannot_do_nothing_is_compared():
     run = SnakeRun(Setup(modules=7))
     names = [case.gait for case in cases_of(run)]
     assert "straight" in names and "side_winding" not in names and "" not in names
-    assert cases_of(SnakeRun(Setup())) == [*GAITS, *VELOCITIES]
+    able = SnakeRun(Setup())
+    gaits = [Case(name) for name in able.core.engine.gaits.shapes if name != "still"]
+    assert cases_of(able) == [*gaits, *VELOCITIES]
     assert [case.gait for case in cases_of(run, ["straight"])] == ["straight"]
     with pytest.raises(SettingsError, match="side_winding"):
         cases_of(run, ["straight", "side_winding"])

@@ -17,7 +17,8 @@ from snake_motion.chassis_kernels import carried, settle
 from snake_motion.config import EngineConfig
 from snake_motion.core import SnakeCore, Waypoint
 from snake_motion.drive import VelocityDrive
-from snake_motion.engine import Feedback, SnakeEngine
+from snake_motion.engine import SnakeEngine
+from snake_motion.engine_io import Feedback
 from snake_motion.errors import SnakeMotionError
 from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
 from snake_motion.odometry import SnakeOdometry, load_slips, slips_file
@@ -118,14 +119,79 @@ def test_a_module_without_torque_stops_the_robot_flat_with_a_sentence():
         return output
 
     output = limp(3.0)
-    assert output.mode == "straighten" and "module 6 (yaw) is 60 deg from its command" in output.text
+    assert output.mode == "straighten" and "module 6 (yaw) is 60 deg from the command" in output.text and output.failed
     assert np.abs(output.position).max() < 1e-9
     assert not stuck.request_gait("straight")[0]
+    assert stuck.request_mode("go")[0] and not limp(0.01).failed
+
+
+@pytest.mark.parametrize(
+    ("limp", "words"), [([4], "module 5 (pitch) has no torque"), (range(16), "no module has torque")]
+)
+def test_modules_that_give_no_effort_are_noticed_within_a_little_more_than_a_second(limp, words):
+    watch, config = TorqueWatch(MODULES, EngineConfig()), EngineConfig()
+    for tick in range(1000):
+        command = math.radians(20.0) * np.sin(0.0628 * tick + np.arange(MODULES))
+        q, effort = 0.9 * command, 0.1 * command
+        if tick >= 500:
+            q[limp], effort[limp] = 0.0, 0.0
+        text = watch.step(0.01, command, q, effort)
+        if text:
+            break
+    assert words in text and 500 < tick < 500 + 130 * config.lost_time
+
+
+def test_joints_that_hold_for_long_stop_the_robot_flat_with_the_reason_and_blame_no_other():
+    snake, t, q = core_in_gait()
+
+    def go_on(seconds, reason, late=0.0):
+        nonlocal t
+        for tick in range(round(100 * seconds)):
+            t += 0.01
+            if tick % 10 == 0:
+                snake.hold(t - late, reason)
+            output = snake.step(t, q, UPRIGHT).motion  # the joints stay where they are
+        return output
+
+    assert go_on(0.9, "servo 5 was overloaded").mode == "go"
+    assert go_on(0.1, "").mode == "go"
+    output = go_on(1.3, "servo 5 was overloaded")
+    assert output.mode == "straighten" and output.failed
+    assert output.text.startswith("servo 5 was overloaded; stopping flat")
+    snake.engine.emergency_stop()
+    assert go_on(0.1, "servo 5 is gone").text == "emergency stop: servo 5 is gone; rearm to go on"
+
+
+def test_a_report_of_a_hold_that_comes_late_counts_by_its_stamp():
+    snake, t, q = core_in_gait()
+    for tick in range(300):
+        if tick == 10:
+            snake.hold(t + 0.1, "no joint_targets yet")
+        output = snake.step(t + 0.01 * (tick + 1), q, UPRIGHT).motion
+        q = output.position
+    assert output.mode == "go"
+
+
+@pytest.mark.parametrize("twist", [(0.0, 0.0, 0.0), (0.0, math.nan, 0.0), "nonsense"])
+def test_zero_and_nonsense_stop_a_gait_that_was_requested_by_its_name(twist):
+    snake, t, q = core_in_gait()
+    if twist == "nonsense":
+        accepted, reason = snake.request_gait(twist)
+        assert not accepted and reason.endswith("stopping flat")
+    else:
+        snake.command(twist)
+    for tick in range(200):
+        output = snake.step(t + 0.01 * (tick + 1), q, UPRIGHT).motion
+        q = output.position
+    assert output.gait == "" and np.abs(q).max() < 1e-9
 
 
 def test_modes_and_the_emergency_stop():
     ideal = Ideal()
-    assert ideal.engine.request_mode("go") == (False, "go refused: the robot is waiting; start the simulator")
+    assert ideal.engine.request_mode("go") == (
+        False,
+        "go refused: the robot is waiting; start simulator or driver first",
+    )
     ideal.run(0.1)
     accepted, reason = ideal.engine.request_mode("fly")
     assert not accepted and "choose from relax, straighten, go" in reason

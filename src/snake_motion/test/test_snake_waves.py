@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from snake_motion.chassis import BodyGeometry, body_poses
+from snake_motion.engine import SnakeEngine
+from snake_motion.engine_io import Feedback
 from snake_motion.errors import SnakeMotionError
 from snake_motion.families import family
 from snake_motion.gait_shape import GaitShape
@@ -159,12 +161,22 @@ def test_too_fast_a_gait_and_other_nonsense_are_refused_in_words(tmp_path):
         ("a: {pitch: {alpha_deg: .nan}}", "alpha_deg is nan"),
         ("a: {period: 0}", "period is 0; give a number from 0.1 to 60 s"),
         ("a: {pich: {}}", "is pitch meant"),
+        ("a: 3", "a is 3; give it keys"),
+        ("two words: {}", "'two words' cannot be requested; give the gait a name of one word"),
     ):
         file.write_text(text, encoding="utf-8")
         with pytest.raises(SnakeMotionError, match=words):
             load_rows(file)
     with pytest.raises(SnakeMotionError, match="NAME toggle"):
         split_request("straight backwards")
+
+
+def test_it_is_told_that_a_short_snake_shows_fewer_undulations():
+    short, long = (SnakeEngine(GaitTable(load_rows(), modules, AX)) for modules in (8, 16))
+    for engine, words in ((short, "gait s_rotation, direction +1: k 2 is bounded to 1.33 by 8 modules"),
+                          (long, "gait s_rotation, direction +1")):  # fmt: skip
+        engine.step(0.0, Feedback(np.zeros(engine.gaits.modules)))
+        assert engine.request_gait("s_rotation") == (True, words)
 
 
 def _numbers(wave):

@@ -128,7 +128,7 @@ class ControlLease:
         if name == self.holder:
             self._drove = t if moves else -math.inf
         elif t - self._drove <= self._config.driving:
-            return f"{self._operators[self.holder]} drives: cmd_vel of {name} is ignored meanwhile"
+            return f"{self._operators[self.holder]} drives: what {name} commands is ignored meanwhile"
         else:
             self._drove = -math.inf
         return ""

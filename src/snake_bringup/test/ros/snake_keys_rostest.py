@@ -105,6 +105,10 @@ class SnakeKeysTest(LatestTopics, unittest.TestCase):
             self.wait(lambda gait=name: self.step() == f"{gait} -1", f"{digit} again: reversed")
         self.terminal.type(b"0")
         self.wait(lambda: not self.step() or self.step().startswith("still"), "still")
+        self.terminal.type(b"4")
+        self.wait(lambda: self.step() == "inclined +1", "a gait")
+        self.terminal.type(b" ")
+        self.wait(lambda: self.step() == "", "the space bar stops a gait, too")
 
     def test_3_a_waypoint_is_reached_with_the_robots_own_estimate(self):
         goal = PoseStamped()
@@ -130,8 +134,11 @@ class SnakeKeysTest(LatestTopics, unittest.TestCase):
     def test_4_q_quits_in_the_layout_of_the_source(self):
         self.terminal.type(b"\t")
         self.assertTrue(self.terminal.wait_for("q quits", self.limit))
+        self.terminal.type(b"1")
+        self.wait(lambda: self.step() == "straight +1", "a gait")
         self.terminal.type(b"q")
         self.assertEqual(self.terminal.wait(self.limit), 0)
+        self.wait(lambda: self.step() == "", "it ends with the operator that requested it")
 
 
 if __name__ == "__main__":

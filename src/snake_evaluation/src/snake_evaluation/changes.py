@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All changes from one gait of the source to another: speeds, falls, and whether the robot ends right side up."""
+"""All changes from one gait to another: speeds, falls, and whether the robot ends right side up."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ class Change:
         }
 
 
-def run_changes(argument: Tuple[Setup, Any]) -> List[Change]:
-    """Run the changes between all pairs of the source's gaits, both orders, on one floor with one seed.
+def run_changes(argument: Tuple[Setup, Sequence[str]]) -> List[Change]:
+    """Run the changes between all pairs of some gaits, both orders, on one floor with one seed.
 
     Raises
     ------
     EvaluationError
-        If a gait never begins.
+        If there is no pair, or a gait never begins.
     """
-    setup, _ = argument
-    rows = SnakeRun(setup, maps={}).core.engine.gaits.rows
-    names = [name for name, row in rows.items() if row.source]
+    setup, names = argument
+    if len(names) < 2:
+        raise EvaluationError(f"changes need two gaits or more; got {', '.join(names)}: name others with --gait")
     return [_change(setup, first, second) for first, second in itertools.permutations(names, 2)]
 
 

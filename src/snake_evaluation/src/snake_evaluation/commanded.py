@@ -42,12 +42,15 @@ class Commanded:
             return math.sqrt(float(np.mean([getattr(row, name) ** 2 for row in rows])))
 
         speed, yaw = rms("speed_mm"), rms("yaw_deg")
-        return {
-            "family": rows[0].family,
-            "n": len(rows),
+        advance = {
             "speed_mm": speed,
             "speed_error_mm": rms("speed_error_mm"),
             "speed_error_percent": 100.0 * rms("speed_error_mm") / speed,
+        }
+        return {
+            "family": rows[0].family,
+            "n": len(rows),
+            **(advance if family(rows[0].family).axis < 2 else {}),
             "yaw_deg": yaw,
             "yaw_error_deg": rms("yaw_error_deg"),
             "yaw_error_percent": 100.0 * rms("yaw_error_deg") / yaw,

@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.stats import spread
-from snake_motion.engine import Target
+from snake_motion.engine_io import Target
 
 from .snake_run import Setup, SnakeRun, Truth
 

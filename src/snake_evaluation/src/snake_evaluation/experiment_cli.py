@@ -20,7 +20,6 @@ from shellbot_simulator.core.config import ENGINES
 from snake_motion.drive import SIDEWAYS_BY
 from snake_motion.errors import SnakeMotionError
 from snake_motion.families import FAMILIES
-from snake_motion.gait_table import load_rows
 
 from .changes import Change, run_changes
 from .commanded import Commanded, run_commands
@@ -67,13 +66,16 @@ def parser() -> argparse.ArgumentParser:
         nargs="?",
         default="gait",
         choices=("gait", "changes", "commands", "waypoints"),
-        help="gait: what gaits do in a cycle (default); changes: all changes between the source's gaits; commands: "
-        "random cmd_vel, open loop; waypoints: three missions on the robot's own odometry",
+        help="gait: what gaits do in a cycle (default); changes: all changes between gaits; commands: random cmd_vel, "
+        "open loop; waypoints: missions on the robot's own odometry",
     )
     p.add_argument(
-        "--gait", nargs="+", default=["straight"], help="names, or all (the source's eight), or every (of the table)"
+        "--gait",
+        nargs="+",
+        help="of gait and changes: names, or all (the source's eight, default of changes), or every (of the table); "
+        "default of gait: straight",
     )
-    p.add_argument("--direction", type=int, nargs="+", default=[1], choices=(1, -1), help="1, -1 or both (default 1)")
+    p.add_argument("--direction", type=int, nargs="+", choices=(1, -1), help="of gait: 1, -1 or both (default 1)")
     p.add_argument(
         "--friction", type=float, nargs="+", default=[0.8], help="sliding friction of the floor (default 0.8)"
     )
@@ -103,7 +105,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
-    """Add the options ``--variables``, ``--gaits`` and ``--maps``: what a user has changed of the packages' files."""
+    """Add the options for what a user has changed of the packages' files."""
     parser.add_argument(
         "--variables", type=Path, metavar="FILE", help="body and servos (default: snake.yaml of snake_description)"
     )
@@ -111,6 +113,12 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         "--gaits", type=Path, metavar="FILE", help="table of gaits (default: gaits.yaml of snake_motion)"
     )
     parser.add_argument("--maps", type=Path, metavar="DIR", help="velocity maps (default: config/maps of snake_motion)")
+    parser.add_argument(
+        "--odometry",
+        type=Path,
+        metavar="FILE",
+        help="slip corrections, of scripts/snake slips (default: the package's)",
+    )
 
 
 def main(argv: Optional[List[str]] = None) -> int:
@@ -124,7 +132,7 @@ def main(argv: Optional[List[str]] = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     if options.out and options.json is None:
         options.json = options.out / f"snake_{options.experiment}.json"
-    files = (options.variables, options.gaits, options.maps)
+    files = (options.variables, options.gaits, options.maps, options.odometry)
     setups = [
         Setup(modules, options.servo, friction, seed, options.timestep, options.simulator, *files, options.sideways_by)
         for modules in options.modules
@@ -133,8 +141,12 @@ def _run(options: argparse.Namespace) -> int:
     ]
     if options.experiment == "gait":
         return _gaits(options, setups)
+    if options.direction or (options.gait and options.experiment != "changes"):
+        raise EvaluationError(f"--direction and --gait are not of {options.experiment}; leave them out")
+    if options.experiment == "changes":
+        options.gait = _names(options, setups, ["all"])
     function, argument, kind = {
-        "changes": (run_changes, None, Change),
+        "changes": (run_changes, options.gait, Change),
         "commands": (run_commands, options.family, Commanded),
         "waypoints": (run_waypoints, None, Mission),
     }[options.experiment]
@@ -142,7 +154,8 @@ def _run(options: argparse.Namespace) -> int:
         raise EvaluationError(
             "several --modules, and --write, are for gaits only; name one number, and a file with --json"
         )
-    jobs = [(f"{options.experiment} {s.friction} seed {s.seed}", (s, argument)) for s in setups]
+    of = " ".join([options.experiment, *(options.gait or ())])
+    jobs = [(f"{of} {s.friction} seed {s.seed}", (s, argument)) for s in setups]
     with _journal(options, kind, setups[0].digest) as journal:
         found = map_jobs(function, jobs, options.jobs, pool_of(options.scheduler), journal)
         rows = [row for each in found for row in each]
@@ -151,25 +164,28 @@ def _run(options: argparse.Namespace) -> int:
     return 1 if any(getattr(row, "tipped", False) or not getattr(row, "reached", True) for row in rows) else 0
 
 
-def _gaits(options: argparse.Namespace, setups: Sequence[Setup]) -> int:
-    table = load_rows(options.gaits)
-    names = {"all": [n for n, row in table.items() if row.source], "every": list(table)}.get(
-        options.gait[0], options.gait
-    )
-    unknown = [name for name in names if name not in table]
+def _names(options: argparse.Namespace, setups: Sequence[Setup], default: List[str]) -> List[str]:
+    """Return the gaits that --gait means."""
+    gaits = setups[0].gaits  # refuses an empty table
+    given = options.gait or default
+    names = {"all": [n for n, row in gaits.rows.items() if row.source], "every": list(gaits.rows)}.get(given[0], given)
+    unknown = [name for name in names if name not in gaits.rows]
     if unknown or not names:
         wrong = (
-            f"gait {unknown[0]!r} does not exist"
-            if unknown
-            else f"--gait {options.gait[0]} names no row of {options.gaits}"
+            f"gait {unknown[0]!r} does not exist" if unknown else f"--gait {given[0]} names no row of {options.gaits}"
         )
-        raise EvaluationError(f"{wrong}; choose from {', '.join(table)}")
+        raise EvaluationError(f"{wrong}; choose from {', '.join(gaits.rows)}")
+    return list(names)
+
+
+def _gaits(options: argparse.Namespace, setups: Sequence[Setup]) -> int:
+    names = _names(options, setups, ["straight"])
     robots = {setup.modules: setup for setup in setups}
     refusals = {(name, n): _refusal(robot, name) for n, robot in robots.items() for name in names}
     cases = [
         (setup, name, d, options.cycles)
         for name in names
-        for d in options.direction
+        for d in options.direction or [1]
         for setup in setups
         if not refusals[name, setup.modules]
     ]

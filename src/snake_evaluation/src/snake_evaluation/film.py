@@ -15,7 +15,7 @@ from robot_evaluation.parallel import map_jobs
 from robot_evaluation.pictures import save_gif
 from robot_evaluation.reports import write_file
 from shellbot_simulator.core.render_process import View
-from snake_motion.engine import Target
+from snake_motion.engine_io import Target
 from snake_motion.gait_table import GaitRow
 from snake_motion.waves import WaveRow
 

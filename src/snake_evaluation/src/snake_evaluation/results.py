@@ -24,7 +24,9 @@ figures mean: [the snake](../snake.md).
 """
 
 
-def write_results(files: Sequence[Path], path: Path, odometry: Sequence[Path] = ()) -> None:
+def write_results(
+    files: Sequence[Path], path: Path, odometry: Sequence[Path] = (), modules: Sequence[Path] = ()
+) -> None:
     """Write the page.
 
     Parameters
@@ -35,6 +37,8 @@ def write_results(files: Sequence[Path], path: Path, odometry: Sequence[Path] = 
         The page.
     odometry : sequence of Path
         Runs of gaits for the table of the odometry, where others than those of `files` are to be shown.
+    modules : sequence of Path
+        Runs of gaits with several numbers of modules, for a table of these.
 
     Raises
     ------
@@ -49,6 +53,8 @@ def write_results(files: Sequence[Path], path: Path, odometry: Sequence[Path] = 
     travels = [run for file in odometry for run in _load(file)[1]] if odometry else runs.get("gait", [])
     if travels:
         parts.append(_odometry(travels))
+    if modules:
+        parts.append(_modules([run for file in modules for run in _load(file)[1]]))
     write_file(path, "\n".join(parts))
 
 
@@ -93,6 +99,20 @@ def _gaits(runs: Sequence[Row]) -> str:
     return (
         f"## Steps of a cycle\n\n{_seeds(runs)}; CoT is positive work of the servos over weight and distance.\n\n"
         f"{markdown_table(steps)}\n"
+    )
+
+
+def _modules(runs: Sequence[Row]) -> str:
+    rows = []
+    for (gait, modules), found in _grouped(runs, "gait", "modules").items():
+        spans = {title: _span(found, key, 2 if title == "CoT" else 1) for key, title in _GAIT.items()}
+        case = {"gait": gait, "modules": modules, "runs": len(found)}
+        rows.append({**case, **spans, "tipped": sum(run["tipped"] for run in found)})
+    rows.sort(key=lambda row: list(dict.fromkeys(r["gait"] for r in runs)).index(row["gait"]))  # stable: modules stay
+    frictions = ", ".join(str(mu) for mu in sorted({run["friction"] for run in runs}))
+    return (
+        f"## Number of modules\n\n{_seeds(runs)} (64 modules: fewer), friction {frictions}, direction +1. A gait that "
+        f"is missing is refused with so few modules.\n\n{markdown_table(rows)}\n"
     )
 
 

@@ -13,7 +13,7 @@ from robot_evaluation.tables import markdown_table
 from shellbot_common.rotations import rotation_from_quaternion
 from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
 from snake_motion.families import PERIOD
-from snake_motion.gait_table import GaitRow, load_rows
+from snake_motion.gait_table import GaitRow
 
 from .commanded import driven_step
 from .cycles import request_cycles, steps_of
@@ -43,7 +43,6 @@ class Case:
 VELOCITIES = (
     Case(twist=(0.1, 0.0, 0.0)), Case(twist=(0.0, 0.1, 0.0)), Case(twist=(0.0, -0.2, 0.0)), Case(twist=(0.0, 0.0, 0.5)),
 )  # fmt: skip
-GAITS = tuple(Case(gait) for gait, row in load_rows().items() if row != GaitRow())  # without the one that lies still
 
 
 def cases_of(run: SnakeRun, gaits: Optional[Sequence[str]] = None) -> List[Case]:
@@ -59,7 +58,8 @@ def cases_of(run: SnakeRun, gaits: Optional[Sequence[str]] = None) -> List[Case]
         for name in gaits:
             able.shape(name)
         return [Case(name) for name in gaits]
-    return [case for case in GAITS if case.gait in able.shapes] + list(VELOCITIES if run.core.drive.maps else ())
+    moving = [Case(name) for name in able.shapes if able.rows[name] != GaitRow()]
+    return moving + list(VELOCITIES if run.core.drive.maps else ())
 
 
 class Track:

@@ -54,6 +54,8 @@ class RunningSnake:
         geometry, _, _ = read_description(rospy.get_param("robot_description", ""), profile, load_engine_config())
         self._names, self.modules = list(profile.joint_names), geometry.modules
         self.time_scale = float(rospy.get_param("snake_motion/time_scale", 1.0))
+        gaits_file = rospy.get_param("snake_motion/gaits_file", "")
+        self.gaits_file = Path(gaits_file) if gaits_file else None
         self._news, self._mode, self._changes = threading.Condition(), Mode(), 0
         self._velocity, self._gait = Publisher("cmd_vel", Twist, queue_size=1), Publisher("gait", String, queue_size=1)
         self._track = Track(geometry)
@@ -154,7 +156,7 @@ def compare(gaits: Optional[Sequence[str]], friction: float) -> List[Dict[str, s
     """
     robot = RunningSnake()
     servo = {scale: name for name, scale in SLOW.items()}.get(robot.time_scale, "ax")
-    setup = Setup(modules=robot.modules, servo=servo, friction=friction)
+    setup = Setup(robot.modules, servo, friction, gaits_file=robot.gaits_file)
 
     def one(case: Case) -> Dict[str, str]:
         embedded = SnakeRun(setup)

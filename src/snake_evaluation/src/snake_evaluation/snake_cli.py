@@ -15,7 +15,6 @@ from robot_evaluation.parallel import add_workers
 from shellbot_common import package_file, read_yaml
 from snake_motion.errors import SnakeMotionError
 from snake_motion.families import FAMILIES
-from snake_motion.gait_table import load_rows
 
 from .cycles import CycleResult
 from .film import film_all, shape_space
@@ -67,15 +66,18 @@ def parser() -> argparse.ArgumentParser:
         "--gait",
         nargs="+",
         default=[],
-        choices=(*load_rows(), *FAMILY_ROWS),
         metavar="NAME",
-        help="only these gaits and families; other rows of the file stay",
+        help=f"only these gaits, or families ({', '.join(FAMILY_ROWS)}); other rows of the file stay",
     )
+    slips.add_argument("--gaits", type=Path, metavar="FILE", help=_GAITS + "; then also give --out")
     add_seeds(slips, "0:2", "a run of each case")
     results = commands.add_parser("results", help="write the page of results out of files of scripts/experiment snake")
     results.add_argument("files", nargs="+", type=Path, metavar="FILE", help="JSON of scripts/experiment snake")
     results.add_argument(
         "--odometry", nargs="+", type=Path, default=[], metavar="FILE", help="other runs for its table"
+    )
+    results.add_argument(
+        "--modules", nargs="+", type=Path, default=[], metavar="FILE", help="runs for a table of the number of modules"
     )
     results.add_argument(
         "--write",
@@ -114,6 +116,7 @@ def parser() -> argparse.ArgumentParser:
         default=["straight", "inclined", "roll"],
         help="names in gaits.yaml (default straight inclined roll)",
     )
+    bus.add_argument("--gaits", type=Path, metavar="FILE", help=_GAITS)
     bus.add_argument("--modules", type=int, nargs="+", default=[8, 16], help=_MODULES.format("8 16"))
     bus.add_argument("--friction", type=float, default=0.8, help=_FRICTION)
     bus.add_argument("--cycles", type=int, default=4, help="cycles that count (default 4)")
@@ -124,6 +127,7 @@ def parser() -> argparse.ArgumentParser:
         default=["straight", "straight_long"],
         help="names in gaits.yaml (default straight straight_long)",
     )
+    speed.add_argument("--gaits", type=Path, metavar="FILE", help=_GAITS)
     speed.add_argument(
         "--modules", type=int, nargs="+", default=[16, 32, 64, 128], help=_MODULES.format("16 32 64 128")
     )
@@ -171,28 +175,32 @@ def _shapes(options: argparse.Namespace) -> int:
 def _bus(options: argparse.Namespace) -> int:
     from .bus_run import bus_table  # which loads packages of Shellbot
 
-    say(bus_table(options.modules, options.gait, Setup(friction=options.friction, seed=1000), options.cycles))
+    setup = Setup(friction=options.friction, seed=1000, gaits_file=options.gaits)
+    say(bus_table(options.modules, options.gait, setup, options.cycles))
     return 0
 
 
 def _speed(options: argparse.Namespace) -> int:
-    say(speed_table(options.modules, options.gait, options.friction, options.seconds))
+    setup = Setup(friction=options.friction, seed=1000, gaits_file=options.gaits)
+    say(speed_table(options.modules, options.gait, setup, options.seconds))
     return 0
 
 
 def _results(options: argparse.Namespace) -> int:
-    write_results(options.files, options.write, options.odometry)
+    write_results(options.files, options.write, options.odometry, options.modules)
     say(str(options.write))
     return 0
 
 
 def _slips(options: argparse.Namespace) -> int:
-    setup, path = Setup(modules=options.modules), options.out
+    setup, path = Setup(modules=options.modules, gaits_file=options.gaits), options.out
     if path is None:
+        if options.gaits:
+            raise SnakeMotionError("the package's corrections are of its own gaits; with --gaits give --out FILE, too")
         path = package_file("snake_motion", "config/odometry.yaml")
         path = path if options.modules == 16 else path.with_name(f"odometry_{options.modules}.yaml")
     seeds = seeds_of(options.seeds)
-    with Journal.beside(path, "snake slips", pack_steps, unpack_steps) as journal:
+    with Journal.beside(path, f"snake slips {setup.digest}".strip(), pack_steps, unpack_steps) as journal:
         found = identify_slips(setup, seeds, options.friction, options.jobs, options.gait, journal)
         former = read_yaml(path, SnakeMotionError) if options.gait and path.is_file() else {}
         write_slips({**former, **found}, path)

@@ -43,6 +43,7 @@ class Setup:
     variables_file: Optional[Path] = None  #: Body and servos; those of the packages where a file is not given
     gaits_file: Optional[Path] = None
     maps_folder: Optional[Path] = None
+    odometry_file: Optional[Path] = None
     sideways_by: str = "side_winding"  #: Of `SIDEWAYS_BY`
 
     def __post_init__(self) -> None:
@@ -77,7 +78,7 @@ class Setup:
     @property
     def digest(self) -> str:
         """Of the user's files, which the digest of the code in a journal does not cover; empty without such files."""
-        files = [file for file in (self.variables_file, self.gaits_file) if file]
+        files = [file for file in (self.variables_file, self.gaits_file, self.odometry_file) if file]
         files += sorted(self.maps_folder.glob("*.yaml")) if self.maps_folder else []
         return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:12] if files else ""
 
@@ -120,7 +121,7 @@ class SnakeRun:
         maps = load_maps(setup.modules, setup.maps_folder) if maps is None else maps
         drive = VelocityDrive(maps, setup.modules, setup.time_scale, setup.sideways_by)
         engine = SnakeEngine(setup.gaits, load_engine_config())
-        slips = load_slips(slips_file(setup.modules)) if slips is None else slips
+        slips = load_slips(setup.odometry_file or slips_file(setup.modules)) if slips is None else slips
         self.core = SnakeCore(engine, drive, self.geometry, slips)
         self.output: Optional[CoreOutput] = None
         self.energy = 0.0  # J, positive mechanical work of the servos

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import time
+from dataclasses import replace
 from typing import Callable, Dict, List, Sequence
 
 import mujoco
@@ -20,15 +21,15 @@ _BEGIN = 3.0  # s until a gait has begun
 _MOTION_TICKS = 1000
 
 
-def speed_table(modules: Sequence[int], gaits: Sequence[str], friction: float, seconds: float) -> str:
+def speed_table(modules: Sequence[int], gaits: Sequence[str], setup: Setup, seconds: float) -> str:
     """Return a Markdown table of simulated over CPU time, self-collision on, and of what a tick costs without physics.
 
     Parameters
     ----------
     modules, gaits : sequence
         Cases.
-    friction : float
-        Sliding friction of the floor.
+    setup : Setup
+        The rest of the robot, and its floor.
     seconds : float
         Simulated time of each measurement.
 
@@ -40,9 +41,7 @@ def speed_table(modules: Sequence[int], gaits: Sequence[str], friction: float, s
         If the simulated time is out of its range.
     """
     check_number("seconds", seconds, TICK, 1000.0, "s")
-    return markdown_table(
-        [_case(Setup(count, friction=friction, seed=1000), gait, seconds) for count in modules for gait in gaits]
-    )
+    return markdown_table([_case(replace(setup, modules=count), gait, seconds) for count in modules for gait in gaits])
 
 
 def _case(setup: Setup, gait: str, seconds: float) -> Dict[str, str]:

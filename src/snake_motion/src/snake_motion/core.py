@@ -14,7 +14,8 @@ from shellbot_common import Stamp, classify_stamp
 from shellbot_common.rotations import is_attitude
 from snake_motion.chassis import BodyGeometry
 from snake_motion.drive import VelocityDrive
-from snake_motion.engine import EngineOutput, Feedback, SnakeEngine, Target
+from snake_motion.engine import SnakeEngine
+from snake_motion.engine_io import EngineOutput, Feedback, Target
 from snake_motion.errors import SnakeMotionError
 from snake_motion.odometry import LEAST, NO_SLIP, Slip, SnakeOdometry, SnakeState
 from snake_motion.waypoint import Pose, WaypointFollower
@@ -65,6 +66,16 @@ class SnakeCore:
         self._follower: Optional[WaypointFollower] = None
         self._waypoint = Waypoint.NONE
         self._moving: Optional[Target] = None
+        self._hold, self._held_from, self._held_until = "", 0.0, 0.0
+
+    def hold(self, t: float, reason: str) -> None:
+        """Take why the joints hold at a time, s, in the place of following; "" when they follow.
+
+        Of two reports the time between them counts, not the time of this engine: a report may come late.
+        """
+        if not self._hold or t < self._held_from:
+            self._held_from = t
+        self._hold, self._held_until = reason, t
 
     def request_gait(self, text: str) -> Tuple[bool, str]:
         """Request a gait in the place of cmd_vel and waypoint; see `SnakeEngine.request_gait`."""
@@ -75,8 +86,13 @@ class SnakeCore:
         return accepted, reason
 
     def command(self, twist: Sequence[float]) -> None:
-        """Take a twist: forward, left (m/s), turning (rad/s); it holds until the time-out, and ends a waypoint."""
+        """Take a twist: forward, left (m/s), turning (rad/s); it holds until the time-out, and ends a waypoint.
+
+        Zero, and one that is not finite, end a gait that was requested by its name, too: the robot stops flat.
+        """
         self.cancel()
+        if not any(twist) or not np.isfinite(twist).all():
+            self._is_driving = True  # so that this stops whatever moves the robot
         self._twist, self._twist_time = tuple(twist), self._time if self._time is not None else -np.inf
 
     def go_to(self, goal: Pose) -> None:
@@ -88,7 +104,7 @@ class SnakeCore:
             If the goal is not finite, a family of cmd_vel has no map for this number of modules, or the mode is not go.
         """
         if self.engine.mode != "go":
-            raise SnakeMotionError(f"waypoint refused: the robot is in mode {self.engine.mode}; {self._remedy()}")
+            raise SnakeMotionError(f"waypoint refused: the robot is in mode {self.engine.mode}; {self.engine.remedy}")
         missing = [name for name in self.drive.families if name not in self.drive.maps]
         if missing:
             raise SnakeMotionError(
@@ -98,11 +114,6 @@ class SnakeCore:
         self._follower = WaypointFollower(goal, self.drive.limits)
         self.engine.drive(None)  # also a gait that was requested: the follower plans from where the robot lies flat
         self._waypoint = Waypoint.GOING
-
-    def _remedy(self) -> str:
-        """Return how to come to the mode go from the present one."""
-        remedies = {"stopped": "rearm it first", "waiting": "start simulator or driver first"}
-        return remedies.get(self.engine.mode, "request the mode go first")
 
     def cancel(self) -> None:
         """Leave the waypoint, if there is one; the robot stops flat unless something else moves it."""
@@ -148,7 +159,8 @@ class SnakeCore:
             state = self._odometry.step(t, q, orientation, self._slip())
         cancelled = self._approach(t, state)
         notice = self._follow(t) or cancelled
-        motion = self.engine.step(t, Feedback(q, state.roll if state else None, effort))
+        held_for = self._held_until - self._held_from
+        motion = self.engine.step(t, Feedback(q, state.roll if state else None, effort, self._hold, held_for))
         return CoreOutput(motion, state, notice, self._waypoint)
 
     def _approach(self, t: float, state: Optional[SnakeState]) -> str:
@@ -160,7 +172,7 @@ class SnakeCore:
             return ""
         if self.engine.mode != "go":
             self.cancel()
-            return f"waypoint cancelled: the robot went to mode {self.engine.mode}; {self._remedy()}"
+            return f"waypoint cancelled: the robot went to mode {self.engine.mode}; {self.engine.remedy}"
         is_flat = self.engine.active is None and not self.engine.is_changing
         pose = (float(state.p_odom_chassis[0]), float(state.p_odom_chassis[1]), state.yaw)
         twist = self._follower.step(pose, is_flat)
@@ -200,7 +212,7 @@ class SnakeCore:
             return str(error)
         if target is not None and self.engine.mode != "go":
             self._twist_time, self._is_driving = -np.inf, False
-            return f"cmd_vel does not count in mode {self.engine.mode}; {self._remedy()}"
+            return f"cmd_vel does not count in mode {self.engine.mode}; {self.engine.remedy}"
         if target is not None or self._is_driving:
             self.engine.drive(target)
         self._is_driving = target is not None

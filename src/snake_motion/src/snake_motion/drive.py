@@ -8,7 +8,7 @@ from typing import Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from snake_motion.engine import Target
+from snake_motion.engine_io import Target
 from snake_motion.errors import SnakeMotionError
 from snake_motion.families import PERIOD
 from snake_motion.velocity_map import VelocityMap

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Optional, Tuple
 
 import numpy as np
 
 from shellbot_common import GAP, TICK
 from snake_motion.config import EngineConfig
+from snake_motion.engine_io import EngineOutput, Feedback, Target
 from snake_motion.errors import SnakeMotionError
 from snake_motion.gait_shape import GaitShape, blends_directly
 from snake_motion.gait_table import RIGHTING, GaitTable, split_request
@@ -23,39 +23,6 @@ MODES = ("relax", "straighten", "go")
 
 _SETTLE = 0.3  # s between straight joints and a reading of the roll
 _QUARTER = 0.5 * math.pi
-
-
-@dataclass(frozen=True)
-class Target:
-    """A gait to be in."""
-
-    name: str
-    shape: GaitShape
-    direction: int = 1
-    rolls: bool = False
-    is_steered: bool = False  #: By cmd_vel: changes within a family take the short fade
-    fraction: float = 1.0  #: Of a family: amplitude between its least (0) and its greatest (1)
-
-
-@dataclass(frozen=True)
-class Feedback:
-    """What the robot measures."""
-
-    q: np.ndarray  #: (n,) Joint angles, rad
-    roll: Optional[float] = None  #: Of the body about its axis, rad; None: not known
-    effort: Optional[np.ndarray] = None  #: (n,) Of the joints, N m; None: not known
-
-
-@dataclass(frozen=True)
-class EngineOutput:
-    """What the joints are to do, and what the robot is doing."""
-
-    position: np.ndarray  #: (n,) rad
-    mode: str
-    gait: str  #: Name, "" without a gait; "righting" while it rolls upright
-    direction: int
-    theta: float  #: Phase of the cycle, rad
-    text: str  #: One sentence for the operator
 
 
 class SnakeEngine:
@@ -91,6 +58,7 @@ class SnakeEngine:
         self._target: Optional[Target] = None
         self._straight_since: Optional[float] = None
         self._attempts = 0
+        self._failed = False
         self._position = np.zeros(self.gaits.modules)
         self._watch.clear()
         self._face = 0.0  # rad, roll of the body when the present gait began
@@ -109,7 +77,7 @@ class SnakeEngine:
             Whether it is accepted, and a sentence.
         """
         if self._mode != "go":
-            return False, f"gait {text!r} refused in mode {self._mode}: request the mode go first"
+            return False, f"gait {text!r} refused in mode {self._mode}: {self.remedy}"
         if not text.strip():
             self.drive(None)
             return True, "stopping flat"
@@ -117,13 +85,15 @@ class SnakeEngine:
             name, word = split_request(text)
             shape = self.gaits.shape(name)
         except SnakeMotionError as error:
-            return False, str(error)
+            self.drive(None)
+            return False, f"{error}; stopping flat"
         current = self._target or self._active
         again = word == "toggle" and current is not None and current.name == name
         direction = -current.direction if again and current is not None else -1 if word == "-1" else 1
         self._target = Target(name, shape, direction, self.gaits.rows[name].rolls)
         self._attempts = 0
-        self._text = f"gait {name}, direction {direction:+d}"
+        bound = self.gaits.bounds[name]
+        self._text = f"gait {name}, direction {direction:+d}" + (f": {bound}" if bound else "")
         return True, self._text
 
     def request_at_start(self, text: str) -> None:
@@ -147,9 +117,7 @@ class SnakeEngine:
         except SnakeMotionError as error:
             return False, str(error)
         if self._mode in ("waiting", "stopped"):
-            return False, f"{name} refused: the robot is {self._mode}; " + (
-                "rearm it first" if self._mode == "stopped" else "start the simulator"
-            )
+            return False, f"{name} refused: the robot is {self._mode}; {self.remedy}"
         self._enter(name, {"relax": "holding where it is", "straighten": "straight", "go": "ready"}[name])
         return True, self._text
 
@@ -170,7 +138,8 @@ class SnakeEngine:
     def _enter(self, mode: str, text: str) -> None:
         if self._mode == "relax":
             self._layers.begin_at(self._time or 0.0, self._straightening(self._position), self._position)
-        self._mode, self._text, self._target = mode, text, None
+        self._mode, self._text, self._target, self._failed = mode, text, None, False
+        self._watch.clear()
 
     # -------------------------------------------------------------------- tick
 
@@ -178,6 +147,12 @@ class SnakeEngine:
     def mode(self) -> str:
         """The present mode."""
         return self._mode
+
+    @property
+    def remedy(self) -> str:
+        """How to come to the mode go from the present one."""
+        remedies = {"stopped": "rearm it first", "waiting": "start simulator or driver first"}
+        return remedies.get(self._mode, "request the mode go first")
 
     @property
     def active(self) -> Optional[Target]:
@@ -214,6 +189,7 @@ class SnakeEngine:
                 self.request_gait(self._first)
                 self._first = ""
         if self._mode == "stopped":
+            self._text = f"emergency stop: {feedback.hold}; rearm to go on" if feedback.hold else self._text
             return self._output()
         if self._mode == "relax":
             self._active, self._target = None, None
@@ -223,12 +199,21 @@ class SnakeEngine:
         if 0.0 < elapsed <= GAP:
             self._period = self._active.shape.period if self._active else self._period
             self._theta += 2.0 * math.pi * elapsed / self._period
-            lost = self._watch.step(elapsed, self._position, q, feedback.effort)
+            lost = self._lost(elapsed, q, feedback)
             if lost and self._mode == "go":
                 self._enter("straighten", lost)
+                self._failed = True
         self._change(t, feedback.roll)
         self._position = self._layers.angles(t, self._theta)
         return self._output()
+
+    def _lost(self, elapsed: float, q: np.ndarray, feedback: Feedback) -> str:
+        """Return in words that joints do not obey, else ""; while all hold, their errors tell nothing."""
+        if not feedback.hold:
+            return self._watch.step(elapsed, self._position, q, feedback.effort)
+        self._watch.clear()
+        is_long = feedback.held_for > self.config.lost_time
+        return f"{feedback.hold}; stopping flat. When they follow again, request the mode go" if is_long else ""
 
     def _output(self) -> EngineOutput:
         active = self._active
@@ -239,6 +224,7 @@ class SnakeEngine:
             active.direction if active else 1,
             self._theta,
             self._text,
+            self._failed,
         )
 
     def _straightening(self, posture: np.ndarray) -> float:

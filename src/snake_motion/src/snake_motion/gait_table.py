@@ -92,6 +92,7 @@ class GaitTable:
         self.rows, self.modules, self.limits, self.time_scale = dict(rows), modules, limits, time_scale
         self.shapes: Dict[str, GaitShape] = {}
         self.refusals: Dict[str, str] = {}
+        self.bounds: Dict[str, str] = {}  #: What of a gait so few modules cannot show
         for name, row in rows.items():
             shape = row.shape(modules, time_scale)
             reason = limits.refusal(shape)
@@ -99,6 +100,7 @@ class GaitTable:
                 self.refusals[name] = f"gait {name} {reason}"
             else:
                 self.shapes[name] = shape
+                self.bounds[name] = row.pitch.bound(modules) or row.yaw.bound(modules)
         if not self.shapes:
             raise SnakeMotionError(next(iter(self.refusals.values()), "the table of gaits is empty; add a row"))
 
@@ -123,6 +125,11 @@ def load_rows(file: Optional[Union[str, Path]] = None) -> Dict[str, GaitRow]:
     values = read_yaml(path, SnakeMotionError)
     if RIGHTING in values:
         raise SnakeMotionError(f"{path}: {RIGHTING} is the engine's own gait, which ends upright; give it another name")
+    for name, row in values.items():
+        if not isinstance(row or {}, Mapping):
+            raise SnakeMotionError(f"{path}: {name} is {row!r}; give it keys, such as {{pitch: {{alpha_deg: 20}}}}")
+        if len(str(name).split()) != 1:
+            raise SnakeMotionError(f"{path}: {name!r} cannot be requested; give the gait a name of one word")
     return {str(name): GaitRow.from_mapping(row or {}, f"{path}: {name}.") for name, row in values.items()}
 
 

@@ -16,7 +16,7 @@ from sensor_msgs.msg import Imu
 from shellbot_common.motion_conversions import ODOM
 from shellbot_common.rotations import is_attitude
 from shellbot_msgs.msg import Mode, Walkspace
-from snake_motion.engine import EngineOutput
+from snake_motion.engine_io import EngineOutput
 from snake_motion.odometry import SnakeState
 
 _NUMBERS = {"waiting": Mode.WAITING, "relax": Mode.RELAX, "stopped": Mode.STOPPED}

@@ -25,14 +25,15 @@ from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_common.transforms_node import TransformBroadcaster
 from shellbot_control import ConfigurationError, JointOrder, TargetsError
-from shellbot_msgs.msg import Mode, Walkspace
+from shellbot_msgs.msg import Mode, ReferenceStatus, Walkspace
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 from snake_motion import snake_conversions as conversions
 from snake_motion.attitude import Attitude
 from snake_motion.config import load_engine_config
 from snake_motion.core import SnakeCore
 from snake_motion.drive import VelocityDrive
-from snake_motion.engine import EngineOutput, SnakeEngine
+from snake_motion.engine import SnakeEngine
+from snake_motion.engine_io import EngineOutput
 from snake_motion.from_description import read_description
 from snake_motion.gait_table import GaitTable, load_rows
 from snake_motion.odometry import load_slips, slips_file
@@ -63,6 +64,7 @@ class SnakeNode:
         self._service = rospy.Service("request_mode", RequestMode, self._on_request)
         self._subscribers = [
             rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
+            rospy.Subscriber("reference_status", ReferenceStatus, self._on_reference_status, queue_size=1),
             rospy.Subscriber("gait", String, self._on_gait, queue_size=5),
             rospy.Subscriber("cmd_vel", Twist, self._on_cmd_vel, queue_size=1, tcp_nodelay=True),
             rospy.Subscriber("move_base_simple/goal", PoseStamped, self._on_waypoint, queue_size=1),
@@ -111,12 +113,14 @@ class SnakeNode:
         shown = (motion.mode, motion.gait, str(motion.direction), motion.text)
         if shown != self._shown:
             if self._shown is None or motion.text != self._shown[-1]:
-                rospy.loginfo("snake_motion: %s: %s", motion.mode, motion.text)
+                log = rospy.logerr if motion.failed else rospy.loginfo
+                log("snake_motion: %s: %s", motion.mode, motion.text)
             self._shown = shown
             self._mode.publish(conversions.mode_message(motion, stamp))
 
     def _on_gait(self, message: String) -> None:
-        if not self._operator.accepts(message):
+        # a gait goes on like a velocity: it ends with the operator that requested it
+        if not self._operator.accepts_velocity(message, bool(message.data.strip())):
             return
         with self._lock:
             accepted, reason = self._core.request_gait(message.data)
@@ -132,6 +136,10 @@ class SnakeNode:
     def _on_stopped(self, message: Bool) -> None:
         with self._lock:
             (self._core.engine.emergency_stop if message.data else self._core.engine.rearm)()
+
+    def _on_reference_status(self, message: ReferenceStatus) -> None:
+        with self._lock:
+            self._core.hold(message.header.stamp.to_sec(), message.text if message.holding else "")
 
     def _on_cmd_vel(self, message: Twist) -> None:
         twist = conversions.twist_of(message)
@@ -171,7 +179,7 @@ def main() -> None:
         rows = load_rows(rospy.get_param("~gaits_file", "") or None)
         gaits = GaitTable(rows, geometry.modules, limits, scale)
         maps = load_maps(geometry.modules, rospy.get_param("~maps_folder", "") or None)
-        slips = load_slips(slips_file(geometry.modules))
+        slips = load_slips(rospy.get_param("~odometry_file", "") or slips_file(geometry.modules))
         drive = VelocityDrive(maps, geometry.modules, scale, str(rospy.get_param("~sideways_by", "side_winding")))
         engine = SnakeEngine(gaits, config, str(rospy.get_param("~start_mode", "go")))
         first = str(rospy.get_param("~gait", ""))

@@ -27,16 +27,18 @@ class TorqueWatch:
 
     def __init__(self, joints: int, config: EngineConfig) -> None:
         self._config = config
-        self._far_for = np.zeros(joints)  # s
-        self._error, self._effort = np.zeros(joints), np.zeros(joints)  # rad, N m: means over some lost_time
+        self._far_for, self._idle_for = np.zeros(joints), np.zeros(joints)  # s: far off; without effort
+        self._error = np.zeros(joints)  # rad: mean over some lost_time
+        self._strongest = 0.0  # N m: greatest effort of any joint, remembered for some _MEMORY times lost_time
 
     def clear(self) -> None:
         """Forget what was seen."""
-        for values in (self._far_for, self._error, self._effort):
+        for values in (self._far_for, self._idle_for, self._error):
             values.fill(0.0)
+        self._strongest = 0.0
 
     def step(self, elapsed: float, command: np.ndarray, q: np.ndarray, effort: Optional[np.ndarray]) -> str:
-        """Return a sentence if a joint is lost, else "".
+        """Return a sentence if joints are lost, else "".
 
         Parameters
         ----------
@@ -45,34 +47,39 @@ class TorqueWatch:
         command, q : (n,) array
             Commanded and measured angles, rad.
         effort : (n,) array or None
-            Measured, N m (of servos: their load); None, or all zeros, if it is not known.
+            Measured, N m (of servos: their load); None, or zeros since `clear`, if it is not known.
         """
         config = self._config
         error = np.abs(command - q)
         part = min(1.0, elapsed / config.lost_time)
         self._error += part * (error - self._error)
         self._far_for = np.where(error > math.radians(config.lost_error_deg), self._far_for + elapsed, 0.0)
+        if effort is not None:
+            size = np.abs(effort)
+            self._strongest = max(float(size.max()), (1.0 - part / _MEMORY) * self._strongest)
+            idle = size <= config.limp_effort * self._strongest
+            self._idle_for = np.where(idle, self._idle_for + elapsed, 0.0)
+        if self._strongest > 0.0:  # else it is not measured: some fill the field with zeros
+            idle = self._idle_for > config.lost_time
+            limp = np.flatnonzero(idle & (self._error > math.radians(config.limp_error_deg)))
+            if len(limp):
+                off = f"{math.degrees(self._error[limp].max()):.0f} deg off on average, without effort"
+                if idle.all():
+                    return f"no module has torque: up to {off}; stopping flat. Switch the supply on, then {_REQUEST}"
+                return f"{_names(limp)} {'has' if len(limp) == 1 else 'have'} no torque: {off}; {_REMEDY}"
         blocked = np.flatnonzero(self._far_for > config.lost_time)
         if len(blocked):
-            off = f"{math.degrees(error[blocked[0]]):.0f} deg from its command for {config.lost_time:g} s"
-            return f"{_name(blocked[0])} is {off}: no torque, or blocked; {_REMEDY}"
-        if effort is None:
-            return ""
-        self._effort += part * (np.abs(effort) - self._effort)
-        greatest = float(self._effort.max())
-        if greatest == 0.0:  # not measured: some fill the field with zeros
-            return ""
-        limp = np.flatnonzero(
-            (self._error > math.radians(config.limp_error_deg)) & (self._effort <= config.limp_effort * greatest)
-        )
-        if len(limp):
-            off = f"{math.degrees(self._error[limp[0]]):.0f} deg off its command on average"
-            return f"{_name(limp[0])} has no torque: no effort though it is {off}; {_REMEDY}"
+            off = f"{math.degrees(error[blocked].max()):.0f} deg from the command for {config.lost_time:g} s"
+            return f"{_names(blocked)} {'is' if len(blocked) == 1 else 'are'} {off}: no torque, or blocked; {_REMEDY}"
         return ""
 
 
-_REMEDY = "stopping flat. Free or replace it, then request the mode go"
+_MEMORY = 10.0
+_REQUEST = "request the mode go"
+_REMEDY = f"stopping flat. Free or replace it, then {_REQUEST}"
 
 
-def _name(joint: int) -> str:
-    return f"module {joint + 1} ({'yaw' if joint % 2 else 'pitch'})"
+def _names(joints: np.ndarray) -> str:
+    """Return the first joints of some, as an operator counts modules."""
+    names = [f"module {joint + 1} ({'yaw' if joint % 2 else 'pitch'})" for joint in joints[:3]]
+    return ", ".join(names) + (f" and {len(joints) - 3} more" if len(joints) > 3 else "")

@@ -90,6 +90,11 @@ class WaveRow(Settings, error=SnakeMotionError):
         allowed = "; or ".join(f"{', '.join(keys)} ({name})" for name, keys in _SPELLINGS.items())
         return f"{given[0]} stands beside {given[-1]}; use the keys of one spelling: {allowed}"
 
+    def bound(self, modules: int) -> str:
+        """Return in words that so few modules cannot show all undulations, "" if they can."""
+        most = modules * GREATEST_STEP / (4.0 * math.pi)
+        return f"k {self.k:g} is bounded to {most:.2f} by {modules} modules" if self.k and self.k > most else ""
+
     def wave(self, modules: int, first: int) -> Wave:
         """Return the generators.
 
