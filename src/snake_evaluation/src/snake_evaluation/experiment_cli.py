@@ -68,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
         default="gait",
         choices=("gait", "changes", "commands", "waypoints"),
         help="gait: what gaits do in a cycle (default); changes: all changes between the source's gaits; commands: "
-        "random cmd_vel, open loop; waypoints: three missions on the robot's own odometry",
+        "random cmd_vel, open loop; waypoints: missions on the robot's own odometry",
     )
     p.add_argument(
         "--gait", nargs="+", default=["straight"], help="names, or all (the source's eight), or every (of the table)"
