@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -80,6 +81,14 @@ def test_a_waypoint_is_reached_on_the_own_odometry(goal, millimetres):
     mission = _mission(SETUP, goal)
     assert mission.reached and mission.cycles < 12.0
     assert mission.position_error_mm < millimetres and mission.heading_error_deg < 4.0
+
+
+@pytest.mark.parametrize("goal", ["diagonal", "mostly_ahead"])
+def test_a_diagonal_waypoint_takes_few_cycles(goal):
+    """Legs along the axes of a swinging body alternated: 15 to 33 cycles a metre."""
+    mission = _mission(Setup(friction=0.8, seed=3), goal)
+    assert mission.reached and mission.cycles < 12.0 * math.hypot(*GOALS[goal][:2])
+    assert mission.position_error_mm < 50.0 and mission.heading_error_deg < 5.0
 
 
 @pytest.mark.parametrize("twist", [(0.06, 0.0, 0.03), (0.0, -0.12, 0.0), (0.0, 0.0, 0.5)])

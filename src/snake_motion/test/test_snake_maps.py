@@ -154,6 +154,30 @@ def test_a_stroke_begins_on_a_straight_body_only():
     assert follower.step((0.3, 0.0, 0.0), True) is None
 
 
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_diagonal_goal_is_gone_to_aslant_and_what_remains_ahead_is_walked(side):
+    limits = np.array([0.117, 0.581, 0.92])
+    follower = WaypointFollower((1.0, side, 0.0), limits)
+    turn = follower.step((0.0, 0.0, 0.0), True)
+    assert turn[2] * side < 0.0 and not turn[:2].any(), "its side turns towards the goal"
+    for _ in range(300):
+        if not follower.step((0.0, 0.0, 0.0), False).any():
+            break
+    aslant = (0.0, 0.0, -side * 1.03)
+    assert follower.step(aslant, True)[1] * side > 0.0
+    assert follower.step((0.5, 0.5 * side, aslant[2] + side * 0.3), False)[1] * side > 0.0
+    assert not follower.step((0.85, 0.95 * side, aslant[2]), False).any(), "as far to the side as the goal"
+    assert follower.step((0.9, side, aslant[2]), True)[2] * side > 0.0, "back to the goal's heading"
+
+
+def test_a_swinging_heading_does_not_end_a_stroke_aside():
+    """Seen from a body that lies 20 deg askew, a goal ahead would be at its side."""
+    follower = WaypointFollower((0.1, 1.0, 0.0), np.array([0.117, 0.581, 0.92]))
+    assert follower.step((0.0, 0.0, 0.0), True)[1] > 0.0
+    assert follower.step((-0.15, 0.84, 0.35), False)[1] > 0.0
+    assert not follower.step((-0.2, 0.95, 0.35), False).any()
+
+
 def test_a_folder_of_maps_that_does_not_exist_is_named(tmp_path):
     with pytest.raises(SnakeMotionError, match="nowhere is no folder; give that into which scripts/snake identify"):
         load_maps(16, tmp_path / "nowhere")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Three missions on the robot's own odometry: a metre ahead, a metre left, a quarter turn; scored by the truth."""
+"""Missions on the robot's own odometry: along each axis, a quarter turn, and diagonals; scored by the truth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,18 @@ from snake_motion.core import Waypoint
 
 from .snake_run import Setup, SnakeRun
 
-GOALS = {"ahead": (1.0, 0.0, 0.0), "left": (0.0, 1.0, 0.0), "turn": (0.0, 0.0, 0.5 * math.pi)}
+GOALS = {
+    "ahead": (1.0, 0.0, 0.0),
+    "left": (0.0, 1.0, 0.0),
+    "turn": (0.0, 0.0, 0.5 * math.pi),
+    "diagonal": (1.0, 1.0, 0.0),
+    "diagonal_right": (1.0, -1.0, 0.0),
+    "mostly_ahead": (1.0, 0.5, 0.0),
+    "mostly_left": (0.5, 1.0, 0.0),
+    "behind": (-0.7, 0.4, 0.0),
+    "turned": (0.6, -0.4, 0.5 * math.pi),
+}
+"""Forward, left (m) and turn (rad), seen from where the robot lies."""
 _LONGEST = 60.0  # s
 _PERIOD = 1.0  # s, a cycle
 

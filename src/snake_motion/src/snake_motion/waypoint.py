@@ -17,12 +17,23 @@ from snake_motion.families import PERIOD
 Pose = Tuple[float, float, float]  # x, y (m), yaw (rad)
 
 _FARTHEST = 1e4  # m: what is farther is a mistake
-_COAST = (0.22, 0.2, 0.39)  # s at the speed of the stroke, by axis, which fading out adds
-_SHORTEST = 1.5  # s, of a stroke: what is near is gone to slowly
+_COAST = (0.22, 0.2, 0.0)  # s at the speed of the stroke, by axis, which fading out adds
+_PAUSE = 0.28  # s without motion in each stroke: lying straight before it, and its fades
+_SHORTEST = (1.5, 1.5, 0.72)  # s, of a stroke's motion, by axis: what is near is gone to slowly
+_LEAST = (0.03, 0.05, 0.08)  # m/s, m/s, rad/s: what is slower is served with that
+_LONGEST = 1.5  # times the expected duration of a stroke that ends by the estimate
 _TURN_FIRST = 0.35  # rad
 _HEADING_GAIN = 0.7  # 1/s
 _FASTEST = np.array([1.0, 0.8, 1.0])  # of what each family can; sideways, steering needs some of it
 _CYCLE = round(PERIOD / TICK)  # ticks
+_DRIFT = 0.25  # rad, by which side-winding turns the body while it lasts, and so leads backwards
+_SIDE_WINDING = 1.5  # m, the farthest goal to which it goes aslant: it is less exact than forward gaits
+_MUCH_FASTER = 3.0  # than forward gaits: only then; with 8 modules, and by rolling, it is not
+_NARROW = 0.33  # left over forward, below which a forward stroke reaches the goal by steering
+_STRAIGHT = 0.3  # m before the goal, from which on such a stroke only aligns its heading
+_AIM = 1.5  # heading of such a stroke over the bearing of the goal: it arrives in the goal's heading
+_STEEPEST = 0.5  # rad, of that heading
+_OVERHEAD = 1.0  # s, of a turn, beside the turning
 
 
 @dataclass(frozen=True)
@@ -37,8 +48,12 @@ class WaypointFollower:
     """Twists that lead to a pose.
 
     Rotation, sideways and forward gaits are not mixed: a stroke moves along one axis, at a constant speed, and ends
-    where fading out will carry the robot to the goal. What it leaves is seen when the robot lies straight again, since
-    place and heading of a bent body swing by as much as they may be wrong in the end. Long strokes correct the heading.
+    where fading out will carry the robot to the goal; a rotation, whose heading swings, ends by time. What it leaves
+    is seen when the robot lies straight again, since place and heading of a bent body swing by as much as they may be
+    wrong in the end. Long strokes correct the heading. Ways are measured along the axes of the goal, not of the body.
+
+    Sideways, then forward is the common order. Side-winding may be four times as fast: where turning, side-winding
+    aslant to the goal and turning back takes less time, the robot does that, and walks forward what remains.
 
     Parameters
     ----------
@@ -58,6 +73,8 @@ class WaypointFollower:
     def __init__(self, goal: Pose, limits: np.ndarray, tolerance: Optional[Tolerance] = None) -> None:
         self._goal, self._limits, self._tolerance = goal, np.asarray(limits), tolerance or Tolerance()
         self._stroke: Optional[np.ndarray] = None  # twist of the present one
+        self._lean = 0.0  # rad, of the body from the goal's heading while it goes aslant
+        self._ticks, self._coast = 0, 0.0  # which the stroke lasts at most; m before its end
         self._headings: Deque[float] = deque(maxlen=_CYCLE)  # errors, rad
         if len(goal) != 3 or not all(map(math.isfinite, goal)) or math.hypot(*goal[:2]) > _FARTHEST:
             raise SnakeMotionError(
@@ -71,9 +88,9 @@ class WaypointFollower:
         self._limits = _FASTEST * self._limits
 
     def error(self, pose: Pose) -> np.ndarray:
-        """Return forward, left (m) and heading (rad) that are missing, seen from a pose, (3,)."""
+        """Return forward, left (m) and heading (rad) that a pose lacks, along the axes of the goal, (3,)."""
         dx, dy = self._goal[0] - pose[0], self._goal[1] - pose[1]
-        cos, sin = math.cos(pose[2]), math.sin(pose[2])
+        cos, sin = math.cos(self._goal[2]), math.sin(self._goal[2])
         return np.array(
             [cos * dx + sin * dy, -sin * dx + cos * dy, math.remainder(self._goal[2] - pose[2], 2.0 * math.pi)]
         )
@@ -96,22 +113,52 @@ class WaypointFollower:
             relative = np.abs(error) / [self._tolerance.position, self._tolerance.position, self._tolerance.heading]
             if np.all(relative < 1.0):
                 return None
-            axis = self._choose(error, relative)
-            self._stroke = np.zeros(3)
-            self._stroke[axis] = np.clip(error[axis] / _SHORTEST, -self._limits[axis], self._limits[axis])
+            self._stroke = self._begin(error, relative)
         axis, twist = int(np.argmax(np.abs(self._stroke))), self._stroke.copy()
-        if error[axis] * np.sign(twist[axis]) <= _COAST[axis] * abs(twist[axis]):
+        self._ticks -= 1
+        missing = error[axis] + (self._lean if axis == 2 else 0.0)
+        if self._ticks < 0 or missing * np.sign(twist[axis]) <= self._coast:
             self._stroke = None
             return np.zeros(3)
         if axis < 2 and abs(twist[axis]) == self._limits[axis]:
-            twist[2] = round(_HEADING_GAIN * sum(self._headings) / len(self._headings), 2)
+            heading = self._lean
+            if axis == 0 and abs(error[0]) > _STRAIGHT:
+                heading = float(np.clip(_AIM * error[1] / error[0], -_STEEPEST, _STEEPEST))
+            elif self._lean:
+                heading += math.copysign(_DRIFT, twist[1])
+            twist[2] = round(_HEADING_GAIN * (heading + sum(self._headings) / len(self._headings)), 2)
         return twist
 
-    @staticmethod
-    def _choose(error: np.ndarray, relative: np.ndarray) -> int:
-        if abs(error[2]) > _TURN_FIRST:
-            return 2
+    def _begin(self, error: np.ndarray, relative: np.ndarray) -> np.ndarray:
+        """Return the twist of a new stroke, (3,), and set when it ends."""
+        axis, self._lean = self._choose(error, relative)
+        missing = error[axis] + (self._lean if axis == 2 else 0.0)
+        way = math.hypot(error[0], error[1]) if axis == 1 and self._lean else abs(missing)
+        speed = float(np.clip(way / _SHORTEST[axis], min(_LEAST[axis], self._limits[axis]), self._limits[axis]))
+        self._ticks = round((way / speed * (1.0 if axis == 2 else _LONGEST) + _PAUSE) / TICK)
+        turned = self._lean + math.copysign(_DRIFT, missing) if axis == 1 and self._lean else 0.0
+        self._coast = _COAST[axis] * speed * math.cos(turned)
+        stroke = np.zeros(3)
+        stroke[axis] = math.copysign(speed, missing)
+        return stroke
+
+    def _choose(self, error: np.ndarray, relative: np.ndarray) -> Tuple[int, float]:
+        """Return the axis of the next stroke, and how far left of the goal's heading the robot is to lie, rad."""
+        forward, left, turn = error
+        axis, lean = 0, 0.0
+        is_narrow = abs(left) < _NARROW * abs(forward)
         # the coarse family first: what it leaves ahead, forward gaits correct to a millimetre
-        if relative[1] >= 1.0:
-            return 1
-        return 0 if relative[0] >= 1.0 else 2
+        if relative[1] >= 1.0 and not (is_narrow and abs(forward) > 2.0 * _STRAIGHT):
+            axis, way = 1, math.hypot(forward, left)
+            aslant = -np.sign(left) * (math.atan2(forward, abs(left)) + _DRIFT)
+            more = self._turning(turn + aslant) + self._turning(aslant) + (way - abs(left)) / self._limits[1]
+            less = self._turning(turn) + abs(forward + _DRIFT * abs(left)) / self._limits[0]
+            is_fast = self._limits[1] > _MUCH_FASTER * self._limits[0]
+            lean = aslant if is_fast and more < less and not is_narrow and way < _SIDE_WINDING else 0.0
+        if abs(turn + lean) > _TURN_FIRST or relative[axis] < 1.0:
+            axis = 2
+        return axis, lean
+
+    def _turning(self, angle: float) -> float:
+        """Return the time, s, that a turn takes; 0 where strokes correct it."""
+        return _OVERHEAD + abs(angle) / self._limits[2] if abs(angle) > _TURN_FIRST else 0.0
