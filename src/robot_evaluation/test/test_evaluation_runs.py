@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import csv
 import json
 import math
@@ -215,12 +216,46 @@ def test_a_journal_of_something_else_or_of_other_code_is_refused(tmp_path, monke
         Journal(Path("/proc/no/runs.jsonl"), "test")
 
 
+def test_a_disk_that_is_full_at_the_start_is_named_by_the_file(tmp_path):
+    def begin():
+        Journal(tmp_path / "runs.jsonl", "test")
+        return 0
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        with pytest.raises(EvaluationError, match=r"cannot write .*runs.jsonl: File too large; give another --out"):
+            begin()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
 def test_a_dask_cluster_gives_the_same_results(tmp_path):
     distributed = pytest.importorskip("distributed", reason="python3-distributed is not installed")
     with distributed.LocalCluster(1, processes=False, protocol="tcp://", dashboard_address=None) as cluster:
         found = map_jobs(carry_out, labelled(tmp_path / "far", 5), 1, pool_of(cluster.scheduler_address))
     assert same(found, map_jobs(carry_out, labelled(tmp_path / "near", 5), 1))
     assert carried_out(tmp_path / "far") == dict.fromkeys(range(5), 1)
+
+
+def test_at_ctrl_c_nothing_waits_for_runs_of_a_pool_that_has_lost_its_workers(tmp_path):
+    """As a Dask cluster may: they never end."""
+    waited = []
+
+    class Lost(concurrent.futures.Executor):
+        def submit(self, function, *arguments):
+            if arguments[0].number:
+                raise KeyboardInterrupt
+            return concurrent.futures.Future()
+
+        def shutdown(self, wait=True):
+            waited.append(wait)
+
+    with pytest.raises(KeyboardInterrupt):
+        map_jobs(carry_out, labelled(tmp_path / "marks", 2), 1, lambda jobs: Lost())
+    assert waited == [False]
 
 
 def test_bad_workers_are_sentences(tmp_path, monkeypatch):

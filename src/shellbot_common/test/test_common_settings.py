@@ -154,6 +154,12 @@ def test_merge_keys_are_no_repeated_keys(tmp_path):
     assert read_yaml(path)["b"] == {"x": 3, "y": 2}
 
 
+def test_numbers_are_numbers_without_point_and_sign_in_the_exponent_too(tmp_path):
+    path = tmp_path / "file.yaml"
+    path.write_text("{a: 1e9, b: -1.5E3, c: 2.0e+3, d: 1e9x, e: '1e9'}", encoding="utf-8")
+    assert read_yaml(path) == {"a": 1e9, "b": -1500.0, "c": 2000.0, "d": "1e9x", "e": "1e9"}
+
+
 def test_files_of_packages(tmp_path, monkeypatch):
     assert package_file("shellbot_common", "package.xml").is_file()
     folder = tmp_path / "share" / "elsewhere" / "config"

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import resource
+import signal
 
 import numpy as np
 import pytest
@@ -87,6 +89,20 @@ def test_the_page_has_the_presets_as_a_list():
     entry = page.config_description["parameters"][0]
     assert (entry["name"], entry["default"], page.type[PRESET]) == (PRESET, "walk", "str")
     assert [option["value"] for option in eval(entry["edit_method"])["enum"]] == list(PRESETS.options)
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path):
+    file, before = tmp_path / "gains.yaml", resource.getrlimit(resource.RLIMIT_FSIZE)
+    GainsFile.of_table("shellbot", GainTable(START.classes, 1.0)).save(file)
+    text, handler = file.read_text(), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, before[1]))
+    try:
+        with pytest.raises(ConfigurationError, match="gains.yaml cannot be written: File too large"):
+            GainsFile.of_table("shellbot", GainTable(START.classes, 0.5)).save(file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert [path.name for path in tmp_path.iterdir()] == ["gains.yaml"] and file.read_text() == text
 
 
 def test_the_file_keeps_what_it_does_not_name_and_refuses_another_robot(tmp_path):

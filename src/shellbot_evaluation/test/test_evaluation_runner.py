@@ -304,3 +304,15 @@ def test_a_walk_faster_than_its_gait_is_refused_and_of_the_file_noted(capsys, mo
     assert main(["walk", "--speed", "0.3"]) == 0 and main(["speed"]) == 0 and not capsys.readouterr().out
     assert main(["walk", "--gait", "wave"]) == 0
     assert "note: case 'forward' walks at 0.15 m/s, and gait 'wave' at 0.0893 m/s at most" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [["walk"], ["--campaign", "nao"]])
+def test_a_page_without_its_markers_is_refused_before_the_first_run(tmp_path, monkeypatch, capsys, command):
+    def begin(*_arguments):
+        raise AssertionError("a run began")
+
+    monkeypatch.setattr(experiment_cli, "map_jobs", begin)
+    page = tmp_path / "page.md"
+    page.write_text("# Page\n")
+    assert main([*command, "--seeds", "1", "--out", str(tmp_path), "--write", str(page)]) == 2
+    assert f"lacks the lines '<!-- begin: {command[-1]} -->'" in capsys.readouterr().err

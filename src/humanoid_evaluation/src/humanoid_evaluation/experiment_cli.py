@@ -19,7 +19,7 @@ from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import add_workers, map_jobs, pool_of
 from robot_evaluation.report_files import write_runs
 from robot_evaluation.reports import machine, made_by, write_json
-from robot_evaluation.tables import markdown_table, write_between_markers
+from robot_evaluation.tables import markdown_table, split_at_markers, write_between_markers
 from shellbot_common import SettingsError
 
 _OF_A_WALK = (
@@ -117,6 +117,8 @@ def _mode_of(options: argparse.Namespace) -> str:
                 raise SettingsError(f"--{words} does not look at --{name}; leave --{name} out, or --{words}")
     if options.write and mode not in ("campaign", "matrix"):
         raise SettingsError("--write is for --campaign and --matrix; --out DIR reports other runs")
+    if options.write:
+        split_at_markers(options.write, mode)  # refuses, before the first run, a page without a place for the table
     return mode
 
 

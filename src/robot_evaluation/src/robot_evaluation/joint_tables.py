@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 from typing import List, Sequence, Tuple
 
 import numpy as np
+
+from shellbot_common import write_file
 
 from .errors import EvaluationError
 
@@ -16,10 +19,11 @@ _PREFIXES = ("field.name", "field.position")  # of the columns of `rostopic echo
 
 def write_joints(file: Path, names: Sequence[str], t: Sequence[float], q: np.ndarray) -> None:
     """Write joint positions as `read_joints` reads them: a column of time, s, and one for each joint, rad."""
-    with file.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["t", *names])
-        writer.writerows([f"{time:.4f}", *(f"{angle:.6f}" for angle in row)] for time, row in zip(t, q))
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream)
+    writer.writerow(["t", *names])
+    writer.writerows([f"{time:.4f}", *(f"{angle:.6f}" for angle in row)] for time, row in zip(t, q))
+    write_file(file, stream.getvalue())
 
 
 def read_joints(file: Path) -> Tuple[Sequence[str], List[float], np.ndarray]:

@@ -13,8 +13,10 @@ import sys
 from pathlib import Path
 from typing import Any, Callable, ContextManager, Dict, Mapping, Optional, Set, Type
 
+from shellbot_common import write_file
+
 from .errors import EvaluationError
-from .reports import code_version, write_file
+from .reports import code_version
 
 
 class Journal:
@@ -51,13 +53,13 @@ class Journal:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._read(self._head)
         except BlockingIOError:
             raise EvaluationError(
                 f"another experiment is writing {path}; wait for it, or give another --out or --json"
             ) from None
         except OSError as error:
             raise EvaluationError(f"cannot write {path}: {error.strerror}; give another --out or --json") from None
-        self._read(self._head)
         self._before = set(self._done)
 
     def __enter__(self) -> Journal:

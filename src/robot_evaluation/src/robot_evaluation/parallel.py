@@ -132,9 +132,9 @@ def _pass(
             child.terminate()
         for future in futures if not children else ():  # of a pool without workers those end by themselves
             future.cancel()
+        pool.shutdown(wait=bool(children))  # a cluster may have lost all of its workers, or have none yet
         raise
-    finally:
-        pool.shutdown()
+    pool.shutdown()
 
 
 def _processes(jobs: int) -> concurrent.futures.Executor:
@@ -169,6 +169,8 @@ class _Cluster(concurrent.futures.Executor):
         except (OSError, ValueError) as error:
             raise EvaluationError(f"no Dask scheduler at {address}: {error}; start one with dask-scheduler") from None
         self._executor = self._client.get_executor(pure=False)
+        if not self._client.scheduler_info()["workers"]:
+            sys.stderr.write(f"{address} has no workers yet: waiting; start some: dask-worker {address}\n")
 
     def submit(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:  # type: ignore[override]
         """Send a call to the cluster."""

@@ -13,8 +13,9 @@ from typing import Mapping, Sequence, Tuple
 import numpy as np
 from PIL import Image, ImageDraw
 
+from shellbot_common import write_file
+
 from .errors import EvaluationError
-from .reports import write_file
 
 CAPTION_HEIGHT = 18  # pixels
 MARGIN = 4  # pixels

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 from typing import Any, Tuple
+
+from shellbot_common import write_file
 
 from .errors import DefinitionError
 
@@ -74,9 +77,10 @@ def finish(figure: Any, path: Path, show: bool) -> None:
         metadata = (
             {"Date": None} if path.suffix == ".svg" else {"CreationDate": None} if path.suffix == ".pdf" else None
         )
-        figure.savefig(path, dpi=100, metadata=metadata, bbox_inches="tight", pad_inches=0.15)
-        if path.suffix == ".png":
-            shrink(path)
+        drawn = io.BytesIO()
+        kind = path.suffix[1:] or None
+        figure.savefig(drawn, format=kind, dpi=100, metadata=metadata, bbox_inches="tight", pad_inches=0.15)
+        write_file(path, shrunk(drawn.getvalue()) if path.suffix == ".png" else drawn.getvalue())
     except OSError as error:
         raise DefinitionError(f"{path} cannot be written: {error.strerror}") from None
     if show:
@@ -85,8 +89,8 @@ def finish(figure: Any, path: Path, show: bool) -> None:
         pyplot.show()
 
 
-def shrink(path: Path) -> None:
-    """Store a PNG with a palette: a third of the size, and no difference to the eye.
+def shrunk(png: bytes) -> bytes:
+    """Return a PNG with a palette: a third of the size, and no difference to the eye.
 
     Half of the palette are the colours that cover most, as they are, or the pale fills of two legs would become one;
     the other half are the best for all the rest, rare ones included.
@@ -94,7 +98,7 @@ def shrink(path: Path) -> None:
     import numpy as np
     from PIL import Image
 
-    with Image.open(path) as picture:
+    with Image.open(io.BytesIO(png)) as picture:
         full = picture.convert("RGB")
     # one number a colour: sorting rows of three takes seconds
     numbers = np.asarray(full).astype(np.uint32) @ np.array((1 << 16, 1 << 8, 1), dtype=np.uint32)
@@ -107,7 +111,9 @@ def shrink(path: Path) -> None:
     pixels = np.array(nearest, dtype=np.uint8)[place].reshape(full.height, full.width)
     small = Image.fromarray(pixels, mode="P")
     small.putpalette(palette.astype(np.uint8).ravel().tolist())
-    small.save(path, optimize=True)
+    stream = io.BytesIO()
+    small.save(stream, "png", optimize=True)
+    return stream.getvalue()
 
 
 def equal_axes(axes: Any, x: str, y: str) -> None:

@@ -12,8 +12,9 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from shellbot_common import write_file
+
 from .planar import PlanarPath
-from .reports import write_file
 from .trace import Trace
 
 

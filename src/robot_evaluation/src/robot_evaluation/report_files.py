@@ -11,8 +11,10 @@ from typing import Any, Dict, List, Mapping, Sequence
 
 from markdown_it import MarkdownIt
 
+from shellbot_common import write_file
+
 from .plots import plot_runs
-from .reports import machine, write_csv, write_file, write_json
+from .reports import machine, write_csv, write_json
 from .stats import spread
 from .tables import markdown_table
 

@@ -9,8 +9,9 @@ from typing import Mapping, Optional, Sequence, Tuple
 
 from tabulate import tabulate
 
+from shellbot_common import write_file
+
 from .errors import EvaluationError
-from .reports import write_file
 
 
 def format_cell(value: object, digits: int = 3) -> str:

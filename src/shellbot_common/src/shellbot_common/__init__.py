@@ -9,6 +9,7 @@ from shellbot_common.package_files import package_file, package_folders
 from shellbot_common.robot_profile import ProfileError, RobotProfile
 from shellbot_common.settings import Settings, check_names, check_number, choice, number, required, short
 from shellbot_common.stamps import GAP, TICK, Stamp, classify_stamp, labelled_stamp, stamp_label
+from shellbot_common.whole_files import write_file
 from shellbot_common.yaml_file import read_yaml, read_yaml_text
 
 __all__ = [
@@ -38,4 +39,5 @@ __all__ = [
     "required",
     "short",
     "stamp_label",
+    "write_file",
 ]

@@ -34,6 +34,12 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         return super().construct_mapping(node, deep=deep)
 
 
+# YAML 1.1 takes 1e9 and 1.5e3 for text, as it asks for a point and for a sign of the exponent; YAML 1.2 for numbers
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)[eE][-+]?\d+$"), list("-+.0123456789")
+)
+
+
 def _read(path: Path) -> str:
     """Return the text of a file, unless it never ends."""
     if path.exists() and not path.is_file():

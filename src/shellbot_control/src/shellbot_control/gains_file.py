@@ -17,7 +17,7 @@ from typing import Any, Dict, Mapping, Optional
 
 import yaml
 
-from shellbot_common import Settings
+from shellbot_common import Settings, write_file
 from shellbot_control.errors import ConfigurationError
 from shellbot_control.gains import GAIN_NAMES, STIFFNESS, GainTable, page_name
 
@@ -91,6 +91,6 @@ class GainsFile(Settings, error=ConfigurationError):
         rows = ((kind, ((k, getattr(gains, k)) for k in GAIN_NAMES)) for kind, gains in self.classes.items())
         values["classes"] = {kind: {k: round(v, 4) for k, v in row if v is not None} for kind, row in rows}
         try:
-            path.write_text(_HEAD + yaml.safe_dump(values, sort_keys=False, default_flow_style=None), encoding="utf-8")
+            write_file(path, _HEAD + yaml.safe_dump(values, sort_keys=False, default_flow_style=None))
         except OSError as error:
             raise ConfigurationError(f"{path} cannot be written: {error.strerror}; choose another place") from None

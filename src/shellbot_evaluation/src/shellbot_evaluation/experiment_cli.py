@@ -17,11 +17,11 @@ from robot_evaluation.console import add_out, add_seeds, add_simulators, one_sim
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import add_workers, map_jobs, pool_of
-from robot_evaluation.reports import machine, write_file, write_json
-from robot_evaluation.tables import write_between_markers
+from robot_evaluation.reports import machine, write_json
+from robot_evaluation.tables import split_at_markers, write_between_markers
 from robot_evaluation.trace import Trace
 from shellbot_chain.chain_config import ChainConfig
-from shellbot_common import package_file
+from shellbot_common import package_file, write_file
 from shellbot_simulator.core.terrain import terrain, terrains
 
 from .campaign import Campaign
@@ -143,7 +143,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     if arguments.campaign is not None:
         return _run_campaign(arguments, command)
     base = base_of(arguments, one_simulator(arguments.simulator))
-    known = load_experiments(arguments.definitions or _config_file("experiments.yaml"))
+    known = load_experiments(arguments.definitions or package_file("shellbot_evaluation", "config/experiments.yaml"))
     names = list(known) if arguments.experiment == ["all"] else arguments.experiment
     if not names:
         raise DefinitionError(f"name an experiment: {', '.join(known)} or all; or give --campaign")
@@ -175,7 +175,7 @@ def _run_campaign(arguments: argparse.Namespace, command: str) -> int:
     for option in ("experiment", "distance", "speed", "definitions", "json"):
         if getattr(arguments, option):
             raise DefinitionError(f"--campaign has cases of its own, and its files in --out; leave out {option}")
-    campaign = Campaign.load(_config_file(CAMPAIGNS[arguments.campaign]))
+    campaign = Campaign.load(package_file("shellbot_evaluation", f"config/{CAMPAIGNS[arguments.campaign]}"))
     seeds = seeds_of(arguments.seeds or str(campaign.repetitions))
     with contextlib.ExitStack() as open_journals:  # until all are done: what is interrupted goes on from all of them
         found = {}
@@ -233,10 +233,6 @@ def _shared(name: str, arguments: argparse.Namespace, seeds: Sequence[int]) -> L
     return given + (["--write", str(arguments.write)] if arguments.write is not None else [])
 
 
-def _config_file(name: str) -> Path:
-    return package_file("shellbot_evaluation", f"config/{name}")
-
-
 def _journal(arguments: argparse.Namespace, name: str) -> Journal:
     """Return the journal of an experiment; the trace of each run lies beside it until the report is drawn.
 
@@ -267,6 +263,8 @@ def _journal(arguments: argparse.Namespace, name: str) -> Journal:
 
 def _plan(experiment: Experiment, seeds: Sequence[int], arguments: argparse.Namespace, base: ChainConfig) -> List[Run]:
     perturbations = Perturbations.parse(arguments.perturb)
+    if arguments.write is not None:
+        split_at_markers(arguments.write, arguments.campaign or experiment.name)
     if terrain(base.terrain).slope_deg:
         for key in set(perturbations.names) & {"slope_deg", "slope_azimuth_deg"}:
             raise DefinitionError(f"--terrain {base.terrain} has a slope of its own; leave out {key}, or the terrain")

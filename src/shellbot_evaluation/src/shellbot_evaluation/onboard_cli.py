@@ -11,8 +11,9 @@ from typing import List, Optional
 from robot_evaluation.console import add_seeds, run_tool, say, seeds_of
 from robot_evaluation.parallel import add_workers, map_jobs, pool_of
 from robot_evaluation.plots import plot_paths
-from robot_evaluation.reports import machine, made_by, write_csv, write_file, write_json
+from robot_evaluation.reports import machine, made_by, write_csv, write_json
 from robot_evaluation.tables import markdown_table, write_between_markers
+from shellbot_common import write_file
 
 from .onboard_experiment import COLUMNS, DIGITS, JOINT_LIMIT_DEG, PATH_LIMIT_PERCENT, compare, plan, plot
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import itertools
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
@@ -14,11 +15,11 @@ from PIL import Image
 from robot_evaluation.console import Progress, say, seed_of
 from robot_evaluation.errors import DefinitionError, EvaluationError
 from robot_evaluation.pictures import contact_sheet, find_ffmpeg, save_gif, save_mp4
-from robot_evaluation.plot_canvas import new_figure, shrink
+from robot_evaluation.plot_canvas import new_figure, shrunk
 from shellbot_action_manager.actions.library import ActionLibrary
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.gait.gait_table import Gait
-from shellbot_common import TICK, named_numbers
+from shellbot_common import TICK, named_numbers, write_file
 
 from .preview import Recording, pictures, record_action, record_gait, spread
 from .preview_figure import draw_action, draw_gait
@@ -167,8 +168,9 @@ def _write_sheet(
         across = min(sheet.shape[1], curves.shape[1])  # inches round to pixels
         curves = np.vstack((sheet[:, :across], curves[:, :across]))
     try:
-        Image.fromarray(np.ascontiguousarray(curves)).save(path)
-        shrink(path)
+        stream = io.BytesIO()
+        Image.fromarray(np.ascontiguousarray(curves)).save(stream, "png")
+        write_file(path, shrunk(stream.getvalue()))
     except OSError as error:
         raise DefinitionError(f"{path} cannot be written: {error.strerror}") from None
 

@@ -15,7 +15,7 @@ from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import add_workers, map_jobs, pool_of
 from robot_evaluation.report_files import write_runs
 from robot_evaluation.reports import machine, made_by, write_json
-from robot_evaluation.tables import markdown_table, write_between_markers
+from robot_evaluation.tables import markdown_table, split_at_markers, write_between_markers
 from shellbot_simulator.core.config import ENGINES
 from snake_motion.drive import SIDEWAYS_BY
 from snake_motion.errors import SnakeMotionError
@@ -180,6 +180,8 @@ def _names(options: argparse.Namespace, setups: Sequence[Setup], default: List[s
 
 def _gaits(options: argparse.Namespace, setups: Sequence[Setup]) -> int:
     names = _names(options, setups, ["straight"])
+    if options.write:
+        split_at_markers(options.write, "snake-modules")  # before the first run
     robots = {setup.modules: setup for setup in setups}
     refusals = {(name, n): _refusal(robot, name) for n, robot in robots.items() for name in names}
     cases = [

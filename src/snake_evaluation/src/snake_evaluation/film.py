@@ -13,7 +13,7 @@ import numpy as np
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.parallel import map_jobs
 from robot_evaluation.pictures import save_gif
-from robot_evaluation.reports import write_file
+from shellbot_common import write_file
 from shellbot_simulator.core.render_process import View
 from snake_motion.engine_io import Target
 from snake_motion.gait_table import GaitRow

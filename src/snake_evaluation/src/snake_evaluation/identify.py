@@ -14,7 +14,7 @@ import yaml
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import map_jobs
-from robot_evaluation.reports import write_file
+from shellbot_common import write_file
 from snake_motion.engine_io import Target
 from snake_motion.families import PERIOD, Range, family, narrowed
 from snake_motion.velocity_map import EXPONENTS, Branch, VelocityMap, design_matrix

@@ -10,8 +10,8 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 import numpy as np
 
 from robot_evaluation.errors import EvaluationError
-from robot_evaluation.reports import write_file
 from robot_evaluation.tables import markdown_table
+from shellbot_common import write_file
 
 Row = Dict[str, Any]
 

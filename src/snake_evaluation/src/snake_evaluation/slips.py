@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import map_jobs
-from robot_evaluation.reports import write_file
+from shellbot_common import write_file
 from snake_motion.engine_io import Target
 from snake_motion.families import FAMILIES
 from snake_motion.odometry import LEAST

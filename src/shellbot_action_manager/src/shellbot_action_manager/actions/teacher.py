@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, List, Mapping, Optional, Sequence, Tuple, Union
@@ -19,7 +18,7 @@ from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
 from shellbot_action_manager.config import load_config
 from shellbot_action_manager.errors import ActionError, ConfigError
 from shellbot_action_manager.gait.walking import rest_footholds
-from shellbot_common import package_file, read_yaml
+from shellbot_common import package_file, read_yaml, write_file
 
 if TYPE_CHECKING:
     from shellbot_action_manager.config import ActionManagerConfig
@@ -180,10 +179,8 @@ def _read(file: Path) -> str:
 
 
 def _replace(file: Path, text: str) -> None:
-    beside = file.with_name(f".{file.name}.new")
     try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, file)
+        write_file(file, text)
     except OSError as problem:
         raise ActionError(f"cannot write {file}: {problem.strerror}; give another file") from None
 

@@ -15,8 +15,9 @@ import numpy as np
 from robot_evaluation.console import add_seeds, run_tool, say, seeds_of
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.parallel import add_workers, map_jobs
-from robot_evaluation.reports import machine, write_file, write_json
+from robot_evaluation.reports import machine, write_json
 from robot_evaluation.tables import markdown_table, write_between_markers
+from shellbot_common import write_file
 
 from .fault_walk import FaultWalk, FaultWalkResult, run_fault_walk
 from .reads import ReadCampaign, ReadResult, run_reads

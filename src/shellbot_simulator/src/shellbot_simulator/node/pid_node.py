@@ -6,7 +6,7 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import threading
-from typing import Any, Dict, List, Mapping
+from typing import Any, Callable, Dict, List, Mapping
 
 import rospy
 from dynamic_reconfigure.server import Server
@@ -44,9 +44,9 @@ class PidServers:
 
     def _start(self, controller: str, joint: str) -> Server:
         namespace = rospy.resolve_name(f"{controller}/{joint}/pid")
-        gains = dataclasses.asdict(self._current[joint])
-        rospy.set_param(namespace, {**_without_pid(rospy.get_param(namespace, {})), **gains})
-        return _Server(PidConfig, lambda config, _level: self._on_change(joint, config), namespace=namespace)
+        written = {**_without_pid(rospy.get_param(namespace, {})), **dataclasses.asdict(self._current[joint])}
+        rospy.set_param(namespace, written)
+        return _Server(PidConfig, lambda config, _level: self._on_change(joint, config), namespace, written)
 
     def _on_change(self, joint: str, config: Any) -> Any:
         with self._lock:
@@ -58,7 +58,21 @@ class PidServers:
 
 
 class _Server(Server):
-    """Refuses in words what is out of range, where the library clamps without a word, and what is no number."""
+    """Refuses in words what is out of range, where the library clamps without a word, and what is no number.
+
+    The library writes all parameters of a page at each change, six calls to the master for each of 36 joints, which
+    the last joint has to wait for; this one writes what differs from `written`.
+    """
+
+    def __init__(self, kind: Any, callback: Callable[[Any, int], Any], namespace: str, written: Dict[str, Any]) -> None:
+        self._written = dict(written)
+        super().__init__(kind, callback, namespace=namespace)
+
+    def _copy_to_parameter_server(self) -> None:
+        for name in self.type.defaults:
+            if self._written.get(name) != self.config[name]:
+                rospy.set_param(self.ns + name, self.config[name])
+                self._written[name] = self.config[name]
 
     def update_configuration(self, changes: Dict[str, Any]) -> Any:
         """Take changes, all or none."""
