@@ -160,6 +160,7 @@ def test_joints_that_hold_for_long_stop_the_robot_flat_with_the_reason_and_blame
     assert output.text.startswith("servo 5 was overloaded; stopping flat")
     snake.engine.emergency_stop()
     assert go_on(0.1, "servo 5 is gone").text == "emergency stop: servo 5 is gone; rearm to go on"
+    assert go_on(0.1, "emergency stop (topic): until rearm").text == "emergency stop (topic): until rearm"
 
 
 def test_a_report_of_a_hold_that_comes_late_counts_by_its_stamp():

@@ -189,7 +189,9 @@ class SnakeEngine:
                 self.request_gait(self._first)
                 self._first = ""
         if self._mode == "stopped":
-            self._text = f"emergency stop: {feedback.hold}; rearm to go on" if feedback.hold else self._text
+            if feedback.hold:
+                is_whole = feedback.hold.startswith("emergency stop")  # as the connector's, with what to do
+                self._text = feedback.hold if is_whole else f"emergency stop: {feedback.hold}; rearm to go on"
             return self._output()
         if self._mode == "relax":
             self._active, self._target = None, None
