@@ -312,6 +312,16 @@ def test_odometry_of_a_body_that_pulls_itself_on():
     assert last.roll == pytest.approx(0.0) and last.up == pytest.approx(1.0)
 
 
+def test_the_noise_of_the_attitude_is_no_turning_of_a_snake_that_lies_still():
+    odometry, rng = SnakeOdometry(BodyGeometry(MODULES, 0.072, 0.052, 0.052)), np.random.default_rng(0)
+    speeds = []
+    for tick in range(500):
+        half = 0.5 * math.radians(0.1) * rng.standard_normal()  # of the yaw
+        state = odometry.step(0.01 * tick, np.zeros(MODULES), np.array([0.0, 0.0, math.sin(half), math.cos(half)]))
+        speeds.append(state.v_chassis[2])
+    assert np.abs(speeds[50:]).max() < 0.05
+
+
 def test_a_body_is_laid_on_the_corners_that_carry_its_weight():
     """A slab that seems to stand on one edge by an error of half a degree lies flat; one that does so is left alone."""
     corners = np.array([[[x, y, z] for x in (-0.3, 0.5) for y in (-0.1, 0.2) for z in (0.0, 0.05)]])

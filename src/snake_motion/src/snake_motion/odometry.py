@@ -39,6 +39,7 @@ _CREEP = 0.01  # m/s, below which a corner counts as sticking
 _HEADING_STD_PER_M = math.radians(2.0)  # rad/m
 _DISTANCE_STD = 0.05  # m a metre along the path: what the factors leave (docs/snake.md)
 _TURNING_STD = 0.01  # m a radian
+_SPEED_TIME = 0.2  # s over which speeds are averaged: a tick of the attitude's noise alone would be 0.3 rad/s
 _LEAST = np.diag([1e-6, 1e-6, 1e-8])  # covariance, m^2 and rad^2, of an estimate that has just begun
 
 
@@ -80,7 +81,7 @@ class SnakeOdometry:
         self._tilt = np.zeros(2)  # rad about x and y, by which attitude and joints are wrong, as the ground says
         self._centre = (0.0, 0.0)  # centre of mass relative to the head
         self._chassis = (0.0, 0.0, 0.0)  # x, y, yaw
-        self._speed = (0.0, 0.0, 0.0)
+        self._speed = np.zeros(3)
         self._covariance = np.diag([1e-9, 1e-9, 1e-9])
 
     def step(self, t: float, q: np.ndarray, orientation: np.ndarray, slip: Slip = NO_SLIP) -> SnakeState:
@@ -108,7 +109,7 @@ class SnakeOdometry:
             self._move(t - self._time, points, (x, y), yaw, slip)
         self._time, self._points, self._centre = t, points, (x, y)
         return SnakeState(
-            np.array(self._chassis[:2]), self._chassis[2], np.array(self._speed), self._covariance + _LEAST, p_head,
+            np.array(self._chassis[:2]), self._chassis[2], self._speed, self._covariance + _LEAST, p_head,
             rotation_head, roll, up,
         )  # fmt: skip
 
@@ -123,7 +124,9 @@ class SnakeOdometry:
             scale, cos, sin = slip[0], math.cos(slip[1]), math.sin(slip[1])
             dx, dy = scale * (cos * own_x - sin * own_y), scale * (sin * own_x + cos * own_y)
             cos, sin = math.cos(yaw), math.sin(yaw)
-            self._speed = ((cos * dx + sin * dy) / elapsed, (cos * dy - sin * dx) / elapsed, turned / elapsed)
+            present = ((cos * dx + sin * dy) / elapsed, (cos * dy - sin * dx) / elapsed, turned / elapsed)
+            part = elapsed / (elapsed + _SPEED_TIME)
+            self._speed = self._speed + part * (np.array(present) - self._speed)
         distance = math.hypot(dx, dy)
         self._chassis = (x + dx, y + dy, yaw)
         place = _DISTANCE_STD**2 * distance + _TURNING_STD**2 * abs(turned)
