@@ -36,12 +36,12 @@ def test_control_that_was_given_up_is_free(lease):
 def test_a_higher_priority_takes_control_and_is_not_taken_from(lease):
     assert lease.take("safety_pilot", 0.1)[0] and lease.holder == "safety_pilot"
     assert not lease.take("window", 0.2)[0]
-    assert lease.velocity_refusal("window", True, 0.2)
+    assert lease.motion_refusal("window", True, 0.2)
 
 
 def test_the_velocity_of_a_silent_operator_ends_once_and_control_is_free_later(lease):
     lease.is_alive("window", 1.0)
-    assert not lease.velocity_refusal("window", True, 1.0) and lease.drives
+    assert not lease.motion_refusal("window", True, 1.0) and lease.drives
     assert lease.silence(1.0 + CONFIG.silent_after) == ""
     assert lease.next_check(1.0) == pytest.approx(CONFIG.silent_after, abs=0.002)
     text = lease.silence(1.001 + CONFIG.silent_after)
@@ -59,7 +59,7 @@ def test_an_operator_that_comes_back_in_time_is_still_in_control(lease):
     lease.is_alive("window", 0.6)
     assert lease.silence(0.7) == "" and lease.holder == "window"
     for t in (0.7, 1.0):
-        lease.velocity_refusal("window", True, t)
+        lease.motion_refusal("window", True, t)
         assert "no sign of life" in lease.silence(t + 0.21), "it is said at each silence"
 
 
@@ -70,7 +70,7 @@ def test_a_silence_soon_after_another_is_noticed_as_soon(lease, returns):
     while not ended:
         slept_until = t + lease.next_check(t)
         if t < returns <= slept_until:
-            assert not lease.velocity_refusal("window", True, returns) and lease.drives
+            assert not lease.motion_refusal("window", True, returns) and lease.drives
         t = slept_until
         ended = t if "its velocity is zero now" in lease.silence(t) else 0.0
     assert ended == pytest.approx(returns + CONFIG.silent_after, abs=0.01)
@@ -82,13 +82,13 @@ def test_control_of_a_silent_operator_can_be_taken_without_waiting_for_the_watch
 
 
 def test_programs_drive_while_no_operator_does(lease):
-    assert lease.velocity_refusal("move_base", True, 1.0) == "" and lease.refusal("client", 1.0) == ""
-    lease.velocity_refusal("window", True, 2.0)
-    assert "window on laptop drives" in lease.velocity_refusal("move_base", True, 2.4)
-    assert lease.velocity_refusal("move_base", True, 2.6) == "" and not lease.drives
-    lease.velocity_refusal("window", True, 3.0)
-    lease.velocity_refusal("window", False, 3.1)
-    assert lease.velocity_refusal("move_base", True, 3.15) == "", "the operator's zero hands over at once"
+    assert lease.motion_refusal("move_base", True, 1.0) == "" and lease.refusal("client", 1.0) == ""
+    lease.motion_refusal("window", True, 2.0)
+    assert "window on laptop drives" in lease.motion_refusal("move_base", True, 2.4)
+    assert lease.motion_refusal("move_base", True, 2.6) == "" and not lease.drives
+    lease.motion_refusal("window", True, 3.0)
+    lease.motion_refusal("window", False, 3.1)
+    assert lease.motion_refusal("move_base", True, 3.15) == "", "the operator's zero hands over at once"
 
 
 def test_settings_that_contradict_each_other_are_refused():

@@ -100,7 +100,7 @@ class WalkNode:
 
     def _on_twist(self, message: Twist) -> None:
         twist = [message.linear.x, message.linear.y, message.angular.z]
-        if self._operator.accepts_velocity(message, any(twist)):
+        if self._operator.accepts_motion(message, any(twist)):
             objection = self._parameters.objection(np.array(twist))
             if objection:
                 self._log(Notice("cmd_vel", Level.WARN, objection))

@@ -110,8 +110,8 @@ class ControlLease:
         other = self._operators.get(self.holder, "nobody")
         return f"{self._operators[name]} is not in control ({other} is): its command is ignored; take control first"
 
-    def velocity_refusal(self, name: str, moves: bool, t: float) -> str:
-        """Return why a velocity does not count, or "".
+    def motion_refusal(self, name: str, moves: bool, t: float) -> str:
+        """Return why a velocity, or what goes on like one, does not count, or "".
 
         Parameters
         ----------

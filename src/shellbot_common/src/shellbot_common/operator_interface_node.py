@@ -60,10 +60,10 @@ class OperatorInterface:
         with self._changed:
             return self._logged(self._lease.refusal(sender_of(message), time.monotonic()))
 
-    def accepts_velocity(self, message: Any, moves: bool) -> bool:
-        """Tell whether a velocity counts; `moves`: it is not zero."""
+    def accepts_motion(self, message: Any, moves: bool) -> bool:
+        """Tell whether a velocity counts, or what goes on like one; `moves`: it is not zero."""
         with self._changed:
-            return not self._logged(self._lease.velocity_refusal(sender_of(message), moves, time.monotonic()))
+            return not self._logged(self._lease.motion_refusal(sender_of(message), moves, time.monotonic()))
 
     def _logged(self, reason: str) -> str:
         if reason:

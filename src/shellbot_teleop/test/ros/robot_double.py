@@ -57,7 +57,7 @@ class RobotDouble:
         self.stopped.publish(False)
 
     def hear(self, what, message):
-        if what == "cmd_vel" and not self.operator.accepts_velocity(message, bool(message.linear.x)):
+        if what == "cmd_vel" and not self.operator.accepts_motion(message, bool(message.linear.x)):
             what = "refused"
         with self.lock:
             self.heard.append((time.monotonic(), what, message))

@@ -90,12 +90,16 @@ def _seeds(runs: Sequence[Row]) -> str:
     return f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}"
 
 
+def _steps(runs: Sequence[Row]) -> Row:
+    spans = {title: _span(runs, key, 2 if title == "CoT" else 1) for key, title in _GAIT.items()}
+    return {**spans, "tipped": sum(run["tipped"] for run in runs)}
+
+
 def _gaits(runs: Sequence[Row]) -> str:
-    steps = []
-    for (gait, direction, friction), found in _grouped(runs, "gait", "direction", "friction").items():
-        case = {"gait": gait, "d": f"{direction:+d}", "friction": friction}
-        spans = {title: _span(found, key, 2 if title == "CoT" else 1) for key, title in _GAIT.items()}
-        steps.append({**case, **spans, "tipped": sum(run["tipped"] for run in found)})
+    steps = [
+        {"gait": gait, "d": f"{direction:+d}", "friction": friction, **_steps(found)}
+        for (gait, direction, friction), found in _grouped(runs, "gait", "direction", "friction").items()
+    ]
     return (
         f"## Steps of a cycle\n\n{_seeds(runs)}; CoT is positive work of the servos over weight and distance.\n\n"
         f"{markdown_table(steps)}\n"
@@ -103,12 +107,12 @@ def _gaits(runs: Sequence[Row]) -> str:
 
 
 def _modules(runs: Sequence[Row]) -> str:
-    rows = []
-    for (gait, modules), found in _grouped(runs, "gait", "modules").items():
-        spans = {title: _span(found, key, 2 if title == "CoT" else 1) for key, title in _GAIT.items()}
-        case = {"gait": gait, "modules": modules, "runs": len(found)}
-        rows.append({**case, **spans, "tipped": sum(run["tipped"] for run in found)})
-    rows.sort(key=lambda row: list(dict.fromkeys(r["gait"] for r in runs)).index(row["gait"]))  # stable: modules stay
+    gaits = list(dict.fromkeys(run["gait"] for run in runs))
+    rows = [
+        {"gait": gait, "modules": modules, "runs": len(found), **_steps(found)}
+        for (gait, modules), found in _grouped(runs, "gait", "modules").items()
+    ]
+    rows.sort(key=lambda row: (gaits.index(row["gait"]), row["modules"]))
     frictions = ", ".join(str(mu) for mu in sorted({run["friction"] for run in runs}))
     return (
         f"## Number of modules\n\n{_seeds(runs)} (64 modules: fewer), friction {frictions}, direction +1. A gait that "

@@ -119,8 +119,8 @@ class SnakeNode:
             self._mode.publish(conversions.mode_message(motion, stamp))
 
     def _on_gait(self, message: String) -> None:
-        # a gait goes on like a velocity: it ends with the operator that requested it
-        if not self._operator.accepts_velocity(message, bool(message.data.strip())):
+        # it goes on like a velocity: it ends with the operator that requested it
+        if not self._operator.accepts_motion(message, bool(message.data.strip())):
             return
         with self._lock:
             accepted, reason = self._core.request_gait(message.data)
@@ -143,7 +143,7 @@ class SnakeNode:
 
     def _on_cmd_vel(self, message: Twist) -> None:
         twist = conversions.twist_of(message)
-        if self._operator.accepts_velocity(message, any(twist)):
+        if self._operator.accepts_motion(message, any(twist)):
             with self._lock:
                 self._core.command(twist)
 

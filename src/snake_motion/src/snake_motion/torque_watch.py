@@ -8,6 +8,7 @@ from typing import Optional
 
 import numpy as np
 
+from shellbot_control.joint_order import shorten
 from snake_motion.config import EngineConfig
 
 
@@ -80,6 +81,5 @@ _REMEDY = f"stopping flat. Free or replace it, then {_REQUEST}"
 
 
 def _names(joints: np.ndarray) -> str:
-    """Return the first joints of some, as an operator counts modules."""
-    names = [f"module {joint + 1} ({'yaw' if joint % 2 else 'pitch'})" for joint in joints[:3]]
-    return ", ".join(names) + (f" and {len(joints) - 3} more" if len(joints) > 3 else "")
+    """Return joints as an operator counts modules."""
+    return shorten(f"module {joint + 1} ({'yaw' if joint % 2 else 'pitch'})" for joint in joints)

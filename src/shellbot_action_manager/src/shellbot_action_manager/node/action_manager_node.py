@@ -191,7 +191,7 @@ class ActionManagerNode:
 
     def _on_cmd_vel(self, message: Twist) -> None:
         twist = conversions.twist_to_array(message)
-        if self._operator.accepts_velocity(message, bool(twist.any())):
+        if self._operator.accepts_motion(message, bool(twist.any())):
             with self._lock:
                 self._commands = replace(self._commands, twist=twist, twist_time=self._time)
 
@@ -206,7 +206,7 @@ class ActionManagerNode:
 
     def _on_foot_velocity(self, message: Vector3) -> None:
         velocity = np.array([message.x, message.y, message.z])
-        if self._operator.accepts_velocity(message, bool(velocity.any())):
+        if self._operator.accepts_motion(message, bool(velocity.any())):
             with self._lock:
                 self._commands = replace(self._commands, foot_velocity=velocity, foot_velocity_time=self._time)
 
