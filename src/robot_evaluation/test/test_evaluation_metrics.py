@@ -18,7 +18,7 @@ from robot_evaluation.metrics import (
     total_torque,
 )
 from robot_evaluation.stats import percentile, spread
-from robot_evaluation.trace import Trace, TraceRecorder
+from robot_evaluation.trace import TopicRecorder, Trace, TraceRecorder
 
 NAMES = ("a", "b")
 
@@ -133,3 +133,44 @@ def test_power_and_torque_are_of_every_physics_step_and_of_the_samples_where_the
     at_once = np.zeros(201)
     at_once[-1] = 100.0  # in the tick before the last row
     assert cost_of_transport(steps, 2.0, at_once) == pytest.approx(1.0 / (2.0 * 9.81))
+
+
+def topics(names=NAMES, odom=True):
+    """Topics of a robot that goes ahead with 1 m/s and turns over pi with 1 rad/s, joints each 10 ms, poses each 20."""
+    recorder = TopicRecorder(NAMES)
+    for k in range(101):
+        t = 0.01 * k
+        recorder.joints(t, names, [float(k), -float(k)], [1.0, 2.0], [3.0, 4.0])
+        if k % 2 == 0:
+            yaw = 2.7 + t
+            recorder.truth(t + 0.001, (t, 0.0, 0.2), (0.0, 0.0, np.sin(0.5 * yaw), np.cos(0.5 * yaw)))
+            if odom:
+                recorder.odometry(t + 0.001, (t, 0.1, np.arctan2(np.sin(yaw), np.cos(yaw))))
+    return recorder
+
+
+def test_what_topics_say_becomes_a_row_for_each_message_of_joints_with_the_poses_next_to_it():
+    trace = topics(names=NAMES[::-1]).trace()
+    assert trace.t.tolist() == pytest.approx(np.linspace(0.0, 1.0, 101))
+    assert trace.joint_position[7].tolist() == [-7.0, 7.0]  # in the order of the trace
+    assert trace.joint_velocity[7].tolist() == [2.0, 1.0] and trace.joint_effort[7].tolist() == [4.0, 3.0]
+    assert trace.step_effort.shape == (101, 1, 2)
+    assert np.abs(trace.truth_path.xy[:, 0] - trace.t).max() < 0.0111
+    assert trace.yaw_world_base[-1] == pytest.approx(3.7) and trace.odom[-1, 2] == pytest.approx(3.7)
+    assert np.isnan(trace.lowest_foot_z).all()
+
+
+def test_topics_without_speeds_leave_them_unknown_and_joints_of_another_robot_do_not_count():
+    recorder = topics()
+    recorder.joints(1.01, NAMES, [1.0, 2.0], [], [])
+    recorder.joints(1.02, ("other",), [1.0], [], [])
+    trace = recorder.trace()
+    assert len(trace.t) == 102
+    assert np.isnan(trace.joint_velocity[-1]).all() and np.isnan(trace.joint_effort[-1]).all()
+
+
+def test_a_silent_topic_is_named():
+    with pytest.raises(EvaluationError, match="nothing on odom; start a simulator"):
+        topics(odom=False).trace()
+    with pytest.raises(EvaluationError, match=f"nothing on joint_states, or it lacks one of {NAMES[0]}"):
+        topics(names=("other", "names")).trace()

@@ -7,12 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sensor_msgs.msg import JointState
 
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.planar import PlanarPath
-from shellbot_evaluation.same_commands import Case, Track, chain_tracks, compare, joint_difference_deg, table
-from shellbot_evaluation.same_commands_node import power_of
+from robot_evaluation.trace import TopicRecorder
+from shellbot_evaluation.same_commands import (
+    Case,
+    Track,
+    chain_tracks,
+    compare,
+    joint_difference_deg,
+    table,
+    track_of,
+)
 
 CASE = Case("0.15 m/s for 1 s", 1.0, x=0.15)
 
@@ -50,9 +57,14 @@ def test_the_chain_equals_itself():
 
 
 def test_the_cost_over_ros_is_the_work_of_the_joints_over_weight_and_way():
-    message = JointState(name=["a", "b"], velocity=[2.0, -1.0], effort=[3.0, 4.0])
-    assert power_of(message) == 10.0
-    assert power_of(JointState(name=["a", "b"], velocity=[2.0, -1.0])) is None
+    for effort, power in (([3.0, 4.0], 10.0), ([], None)):
+        topics = TopicRecorder(("a", "b"))
+        for t in (0.0, 0.01):
+            topics.joints(t, ("a", "b"), [0.0, 0.0], [2.0, -1.0], effort)
+            topics.truth(t, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+            topics.odometry(t, (0.0, 0.0, 0.0))
+        found = track_of(topics.trace()).power
+        assert (found is None) if power is None else (found.tolist() == [power, power])
     walk = replace(track(), power=np.full(400, 9.81))
     assert walk.cost(2.0) == pytest.approx(0.5 * 3.99 / 0.399)
     assert np.isnan(track().cost(2.0))

@@ -6,13 +6,17 @@ from __future__ import annotations
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 import yaml
 
+from robot_evaluation.trace import TopicRecorder
+from shellbot_client.mission import Mission, PhaseRecord
 from shellbot_common import package_file
+from shellbot_description import driven_joint_names, named_pose_array
 from shellbot_evaluation import transform_cli, transform_gate
 from shellbot_evaluation.experiment_cli import main as experiment
-from shellbot_evaluation.transform_experiment import GOALS, conditions
+from shellbot_evaluation.transform_experiment import GOALS, conditions, phases, scored
 from shellbot_evaluation.transform_gate import main as gate
 
 
@@ -161,3 +165,40 @@ def test_the_design_of_the_command_line_reaches_every_run(tmp_path, monkeypatch,
 def test_the_gate_looks_at_every_pair_that_moves():
     margins = transform_gate.Gate().margins(every=0.2, fraction=0.0)
     assert {m.step for m in margins if m.pair} >= {"shells_down", "fan_in_4", "shut"}
+
+
+def test_a_transformation_over_ros_is_scored_by_what_topics_say():
+    names, limit = driven_joint_names(), np.full(36, 2.0)
+    closed, topics, mission = named_pose_array("closed"), TopicRecorder(names), Mission(phases())
+    times = ((0.0, 0.9, 1.0), (1.0, 5.0, 6.0), (6.0, 9.0, 10.0))
+    mission.records = [PhaseRecord(phase, *t) for phase, t in zip(phases(), times)]
+    for k in range(1001):
+        t = 0.01 * k
+        effort = np.zeros(36)
+        effort[3] = 2.0 if 2.0 < t < 2.6 or t > 9.8 else 1.9
+        error = np.where(np.arange(36) == 5, np.radians(0.7), 0.0)
+        topics.joints(t, names, closed + error, np.zeros(36), effort)
+        topics.truth(t, (0.0, 0.0, 0.2), (0.0, np.sin(0.02), 0.0, np.cos(0.02)) if k == 700 else (0.0, 0.0, 0.0, 1.0))
+        topics.odometry(t, (0.0, 0.0, 0.0))
+    found = scored(mission, topics.trace(), limit)
+    assert found["to_shell_s"] == pytest.approx(4.0) and found["to_hexapod_s"] == pytest.approx(3.0)
+    assert found["tilt_deg"] == pytest.approx(np.degrees(0.04))
+    assert found["ball_joint_error_deg"] == pytest.approx(0.7)
+    assert found["clamped_s"] == pytest.approx(0.59, abs=0.011)
+    mission.records = mission.records[:2]  # closed, not opened
+    assert np.isnan(scored(mission, topics.trace(), limit)["to_hexapod_s"])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["walk", "--running", "--friction", "0.3", "0.4"],
+        ["walk", "--running", "--terrain", "rubble"],
+        ["course", "--running", "--perturb", "mass_scale=1:1"],
+        ["transform", "--running", "--simulator", "bullet"],
+        ["transform", "--running", "--design", "fan_drive.reduction=1"],
+    ],
+)
+def test_a_running_robot_is_as_it_was_started(given, tmp_path, capsys):
+    assert experiment([*given, "--out", str(tmp_path)]) == 2
+    assert f"leave {given[2]} out" in capsys.readouterr().err

@@ -56,8 +56,9 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def made_by(command: str) -> str:
-    """Return the line under a table of runs in virtual time."""
-    return f"\nMade by `{command}` in virtual time: the machine does not matter.\n"
+    """Return the line under a table of runs: in virtual time, or of the robot that runs."""
+    time = "" if "--running" in command.split() else " in virtual time: the machine does not matter"
+    return f"\nMade by `{command}`{time}.\n"
 
 
 def machine() -> Dict[str, object]:

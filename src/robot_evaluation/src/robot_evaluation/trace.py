@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, BinaryIO, Dict, List, Tuple, Union
+from typing import Any, BinaryIO, Dict, List, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -128,10 +128,98 @@ class TraceRecorder:
         """
         if not self._rows:
             raise EvaluationError("nothing was recorded; tick the chain first")
-        columns = {name: np.array([row[name] for row in self._rows]) for name in self._rows[0]}
-        known = np.isfinite(columns["odom"][:, 2])
-        columns["odom"][known, 2] = np.unwrap(columns["odom"][known, 2])
-        for name in ("effort", "velocity"):
-            columns.setdefault(f"step_{name}", columns[f"joint_{name}"][:, None])
-        columns["yaw_world_base"] = np.unwrap(yaw_from_quaternion(columns["q_world_base"]))
-        return Trace(joint_names=self._joint_names, **columns)
+        return _trace(self._joint_names, {name: np.array([row[name] for row in self._rows]) for name in self._rows[0]})
+
+
+class TopicRecorder:
+    """Collects what a robot over ROS and its simulator publish, each topic at times of its own; hands out a Trace.
+
+    Parameters
+    ----------
+    joint_names : tuple of str
+        The n joints, in the order of the trace.
+    """
+
+    def __init__(self, joint_names: Tuple[str, ...]) -> None:
+        self.joint_names = joint_names
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget everything."""
+        self._joints: List[Tuple[float, np.ndarray]] = []
+        self._truth: List[Tuple[float, np.ndarray]] = []
+        self._odom: List[Tuple[float, np.ndarray]] = []
+
+    def joints(self, t: float, names: Sequence[str], *values: Sequence[float]) -> None:
+        """Add joints in any order: time (s), names, positions, velocities, efforts (rad, rad/s, N m).
+
+        Velocities and efforts may be empty: they are not known. A message that lacks a joint does not count.
+        """
+        place = {name: k for k, name in enumerate(names)}
+        if not all(name in place for name in self.joint_names):
+            return
+        order = [place[name] for name in self.joint_names]
+        unknown = np.full(len(order), np.nan)
+        row = [np.array(part, dtype=float)[order] if len(part) == len(names) else unknown for part in values]
+        self._joints.append((t, np.array(row)))
+
+    def truth(self, t: float, position: Sequence[float], quaternion: Sequence[float]) -> None:
+        """Add a true pose of base_link: time (s), place (m), quaternion x, y, z, w."""
+        self._truth.append((t, np.array((*position, *quaternion))))
+
+    def odometry(self, t: float, pose: Sequence[float]) -> None:
+        """Add the robot's own estimate: time (s), x, y (m), yaw (rad)."""
+        self._odom.append((t, np.array(pose)))
+
+    def trace(self) -> Trace:
+        """Return a row for each message of joints; poses are those next to it in time.
+
+        Of feet and commands nothing is known.
+
+        Raises
+        ------
+        EvaluationError
+            If joints, truth or odometry lack.
+        """
+        joints, truth, odom = list(self._joints), list(self._truth), list(self._odom)
+        silent = {"joint_states": joints, "ground_truth/odom": truth, "odom": odom}
+        for topic, rows in silent.items():
+            if len(rows) < 2:
+                lacks = "" if topic != "joint_states" else f", or it lacks one of {', '.join(self.joint_names)}"
+                raise EvaluationError(f"nothing on {topic}{lacks}; start a simulator with this robot")
+        t = np.array([stamp for stamp, _ in joints])
+        values = np.array([row for _, row in joints])
+        pose, own = _next_to(t, truth), _next_to(t, odom)
+        rows_, n = values.shape[0], values.shape[2]
+        return _trace(
+            self.joint_names,
+            {
+                "t": t,
+                "p_world_base": pose[:, :3],
+                "q_world_base": pose[:, 3:],
+                "odom": own,
+                "joint_position": values[:, 0],
+                "joint_velocity": values[:, 1],
+                "joint_effort": values[:, 2],
+                "joint_target": np.full((rows_, n), np.nan),
+                "contact_truth": np.zeros((rows_, 0), dtype=bool),
+                "contact_estimated": np.zeros((rows_, 0), dtype=bool),
+                "lowest_foot_z": np.full(rows_, np.nan),
+            },
+        )
+
+
+def _next_to(t: np.ndarray, rows: Sequence[Tuple[float, np.ndarray]]) -> np.ndarray:
+    """Return of rows with times those next to times t (m,), (m, k)."""
+    times = np.array([stamp for stamp, _ in rows])
+    return np.array([row for _, row in rows])[np.searchsorted(0.5 * (times[1:] + times[:-1]), t)]
+
+
+def _trace(joint_names: Tuple[str, ...], columns: Dict[str, np.ndarray]) -> Trace:
+    """Return a trace of all its arrays but the true heading; without those of the physics steps, samples are these."""
+    known = np.isfinite(columns["odom"][:, 2])
+    columns["odom"][known, 2] = np.unwrap(columns["odom"][known, 2])
+    for name in ("effort", "velocity"):
+        columns.setdefault(f"step_{name}", columns[f"joint_{name}"][:, None])
+    columns["yaw_world_base"] = np.unwrap(yaw_from_quaternion(columns["q_world_base"]))
+    return Trace(joint_names=joint_names, **columns)

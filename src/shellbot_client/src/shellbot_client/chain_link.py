@@ -61,6 +61,11 @@ class ChainLink:
         return "" if self.chain.output is None else self.chain.output.walkspace.gait
 
     @property
+    def text(self) -> str:
+        """What the mode says, one sentence."""
+        return "" if self.chain.output is None else self.chain.output.mode.text
+
+    @property
     def joints(self) -> Tuple[Sequence[str], Sequence[float]]:
         """Names and positions (rad) of the joints at the newest tick."""
         return self.chain.joint_names, self.chain.state.q.tolist()

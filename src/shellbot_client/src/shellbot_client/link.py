@@ -54,6 +54,10 @@ class Link(Protocol):
         """The gait in use."""
 
     @property
+    def text(self) -> str:
+        """What the mode says, one sentence."""
+
+    @property
     def joints(self) -> Tuple[Sequence[str], Sequence[float]]:
         """Names and positions (rad) of the joints at the newest tick."""
 

@@ -130,6 +130,11 @@ class RosLink:
         return str(self._walkspace.gait)
 
     @property
+    def text(self) -> str:
+        """What the mode says, one sentence."""
+        return str(self._mode.text)
+
+    @property
     def joints(self) -> Tuple[Sequence[str], Sequence[float]]:
         """Names and positions (rad) of the joints at the newest tick."""
         return self._joints

@@ -10,6 +10,7 @@ import importlib
 import io
 import operator
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
@@ -36,7 +37,9 @@ from .experiment_report import (
 from .experiments import Experiment, Run, check_speeds, load_experiments, plan_runs
 from .perturbations import Perturbations, add_perturb
 from .runner import RunResult, execute, verdicts
+from .seeded_runs import RUNNING, refuse_with_running
 
+_UNSEEN = "lowest_foot_mm"  # of a robot over ROS
 CAMPAIGNS = {"nao": "nao_campaign.yaml"}
 PROGRAMS = {
     "transform": ("transform_cli", "main"),
@@ -107,6 +110,7 @@ def parser() -> argparse.ArgumentParser:
         help="ground (default flat); ice has a friction of its own",
     )
     p.add_argument("--definitions", type=Path, help="another file of experiments")
+    p.add_argument("--running", action="store_true", help=RUNNING)
     add_out(p)
     p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary of one experiment there, too")
     p.add_argument("--traces", action="store_true", help="also keep every run as .npz")
@@ -154,10 +158,15 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
         choices = ", ".join((*known, *PROGRAMS, *of_the_script()))
         raise DefinitionError(f"there is no experiment '{unknown[0]}'; choose from {choices} or all")
     seeds = seeds_of(arguments.seeds or "5")
-    others = IN_ALL if arguments.experiment == ["all"] and arguments.definitions is None else ()
+    is_all = arguments.experiment == ["all"] and arguments.definitions is None
+    # what puts the ball down cannot be done over ROS
+    others = [name for name in IN_ALL if name != "roll" or not arguments.running] if is_all else []
     if others:
         _check_options_of_all(arguments, names)
     experiments = [_changed(known[name], arguments) for name in names]
+    if arguments.running:
+        _check_running(arguments)
+        experiments = [replace(one, limits=tuple(x for x in one.limits if x.column != _UNSEEN)) for one in experiments]
     for experiment in experiments:  # refused before the first run
         _plan(experiment, seeds, arguments, base)
     check_speeds(experiments, base, is_given=arguments.speed is not None)
@@ -172,7 +181,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
 
 
 def _run_campaign(arguments: argparse.Namespace, command: str) -> int:
-    for option in ("experiment", "distance", "speed", "definitions", "json"):
+    for option in ("experiment", "distance", "speed", "definitions", "json", "running"):
         if getattr(arguments, option):
             raise DefinitionError(f"--campaign has cases of its own, and its files in --out; leave out {option}")
     campaign = Campaign.load(package_file("shellbot_evaluation", f"config/{CAMPAIGNS[arguments.campaign]}"))
@@ -190,6 +199,12 @@ def _run_campaign(arguments: argparse.Namespace, command: str) -> int:
             say(f"every run, as table and plot: {arguments.out / name}.html")
         _show(arguments, arguments.campaign, text)
     return 0 if all(row["success"] for row in rows) else 1
+
+
+def _check_running(arguments: argparse.Namespace) -> None:
+    defaults = {option: parser().get_default(option) for option in ("friction", "perturb", "simulator", "terrain")}
+    refuse_with_running(arguments, {**defaults, "scheduler": ""})
+    arguments.jobs = 1
 
 
 def _check_options_of_all(arguments: argparse.Namespace, names: Sequence[str]) -> None:
@@ -226,6 +241,7 @@ def _shared(name: str, arguments: argparse.Namespace, seeds: Sequence[int]) -> L
     """Return the options of `all` for one of IN_ALL; only the course walks, and has a gait."""
     given = ["--seeds", f"{seeds[0]}:{seeds[-1] + 1}", "--out", str(arguments.out), "--workers", str(arguments.jobs)]
     given += ["--simulator", *arguments.simulator, *(["--perturb", *arguments.perturb] if arguments.perturb else [])]
+    given += ["--running"] if arguments.running else []
     if name == "course":
         given += ["--gait", arguments.gait]
     if arguments.scheduler:
@@ -275,6 +291,9 @@ def _execute(
     experiment: Experiment, seeds: Sequence[int], arguments: argparse.Namespace, base: ChainConfig, journal: Journal
 ) -> List[RunResult]:
     found = _plan(experiment, seeds, arguments, base)
+    if arguments.running:  # only here ROS is needed
+        robot = importlib.import_module("shellbot_evaluation.running_node").experiment(arguments.gait)
+        return map_jobs(robot, [(f"{run.case.name}, {run.seed}", run) for run in found], 1, None, journal)
     runs = [(f"{run.case.name}, seed {run.seed}, friction {run.friction:g}", run) for run in found]
     return map_jobs(functools.partial(execute, base=base), runs, arguments.jobs, pool_of(arguments.scheduler), journal)
 

@@ -211,7 +211,10 @@ def write_report(
         traces_of_case = [(r.row, r.trace) for r in results if r.row["case"] == case and r.trace is not None]
         if not traces_of_case:  # all failed before they moved
             continue
-        labels = {f"seed {row['seed']}, µ {row['friction']:.2f}": trace for row, trace in traces_of_case}
+        labels = {
+            f"seed {row['seed']}" + (f", µ {row['friction']:.2f}" if "friction" in row else ""): trace
+            for row, trace in traces_of_case
+        }
         pictures += [folder / f"{_stem(name, case)}_path.png", folder / f"{_stem(name, case)}_run.png"]
         truth, own = (
             {key: getattr(trace, path) for key, trace in labels.items()} for path in ("truth_path", "odom_path")
@@ -219,7 +222,7 @@ def write_report(
         plot_paths(pictures[-2], case, truth, own)
         plot_run(pictures[-1], f"{case}, seed {traces_of_case[0][0]['seed']}", traces_of_case[0][1])
     columns = {key: HEADINGS[key] for key in _DRAWN if any(key in row for row in rows)}
-    if columns:
+    if columns and all("friction" in row for row in rows):
         pictures.append(folder / f"{name}_friction.png")
         plot_columns(pictures[-1], name, rows, columns)
     tables = run_tables(rows, HEADINGS, DIGITS, "case")

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import argparse
 import functools
+import importlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Sequence
+from typing import Any, Callable, Sequence, Type
 
 from robot_evaluation.console import run_tool, say, seeds_of
 
@@ -15,6 +16,12 @@ from .mission_experiment import COLUMNS, GOALS, Conditions, conditions, execute
 from .mission_film import film
 from .plans import CoursePlan, MissionPlan
 from .seeded_runs import SeededRuns, at_most
+
+
+def _running(plan: Type[MissionPlan]) -> Callable[[], Any]:
+    """Return what returns the robot over ROS that carries out a plan."""
+    return lambda: importlib.import_module("shellbot_evaluation.running_node").plans(plan)
+
 
 RUNS = SeededRuns(
     name="mission",
@@ -35,6 +42,8 @@ RUNS = SeededRuns(
     execute=execute,
     duration=lambda row: row["total_s"],
     done="Whole mission done",
+    running=_running(MissionPlan),
+    drawn=("friction", "electrical_cost"),
     is_varied=True,
 )
 _LEG = {"walk out": "walks / s", "turn": "turns / s"}
@@ -48,6 +57,7 @@ COURSE = replace(
     goals={**GOALS, "total_s": at_most(75.0)},
     execute=functools.partial(execute, plan=CoursePlan),
     done="Whole course done",
+    running=_running(CoursePlan),
 )
 
 

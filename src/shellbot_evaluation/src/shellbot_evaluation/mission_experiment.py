@@ -11,11 +11,12 @@ import numpy as np
 
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.metrics import cost_of_transport
+from robot_evaluation.trace import Trace
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_client.chain_link import ChainLink
-from shellbot_client.link import run_mission
-from shellbot_client.mission import Mission
+from shellbot_client.link import Link, run_mission
+from shellbot_client.mission import Mission, MissionState
 from shellbot_common.seed_streams import Stream, seeded
 
 from .parts import score_parts
@@ -78,36 +79,53 @@ def execute(
     """
     config = ChainConfig(seed=case.seed, friction=case.friction, joint_offset_deg=case.joint_offset_deg)
     chain = Chain(config.replace(**case.changes))
-    mission = Mission(plan(roll_deg=case.bearing_deg, speed_m_s=case.speed_m_s).phases())
-    row: Dict[str, Any] = {**vars(case), **dict.fromkeys(GOALS, math.nan), "success": False, "tries": 0, "message": ""}
+    mission = planned(case, plan)
+    row = {**vars(case), **drive(ChainLink(chain), mission, None if watch is None else lambda: watch(chain, mission))}
+    trace = chain.trace()
+    row.update(scored(mission, trace))
+    if row["success"]:
+        done = trace.window(mission.records[0].t_end, chain.time)
+        row["electrical_cost"] = cost_of_transport(done, chain.simulator.mass, electrical_power(done, chain))
+    return row
+
+
+def planned(case: Conditions, plan: Type[MissionPlan]) -> Mission:
+    """Return the mission of a case."""
+    return Mission(plan(roll_deg=case.bearing_deg, speed_m_s=case.speed_m_s).phases())
+
+
+def drive(link: Link, mission: Mission, watch: Optional[Callable[[], None]] = None) -> Dict[str, Any]:
+    """Run a mission; return whether all of it was done, how often the ball tried to rise, and why it ended early."""
+    row: Dict[str, Any] = {"success": False, "tries": 0, "message": ""}
 
     def each_tick() -> None:
-        said = chain.output.mode.text if chain.output else ""
-        if said.startswith("rolling upright, try "):
-            row["tries"] = int(said.split("try ")[1].split(":")[0])
+        if link.text.startswith("rolling upright, try "):
+            row["tries"] = int(link.text.split("try ")[1].split(":")[0])
         if watch is not None:
-            watch(chain, mission)
+            watch()
 
     try:
-        run_mission(ChainLink(chain), mission, each_tick)
+        run_mission(link, mission, each_tick)
         row["success"] = True
     except EvaluationError as error:
-        said = chain.output.mode.text if chain.output else "nothing"
-        row["message"] = f"{error}; the mode was: {said}"
-    trace = chain.trace()
-    parts = score_parts(mission.records, trace.truth_path, trace.odom_path)
+        row["message"] = f"{error}; the mode was: {link.text or 'nothing'}"
+    return row
+
+
+def scored(mission: Mission, trace: Trace) -> Dict[str, Any]:
+    """Return the figures of a mission's parts by a trace that covers them; NaN for what was not reached."""
+    row: Dict[str, Any] = dict.fromkeys(GOALS, math.nan)
+    truth, own = trace.truth_path, trace.odom_path
+    parts = score_parts(mission.records, truth, own)
     row["parts"] = [asdict(part) for part in parts]
     for part in parts:
         row[part.name] = part.duration_s
         if part.name == "roll":
             row.update(own_error_m=part.own_error_m, point_error_m=part.true_error_m)
             row["odometry_error_pct"] = 100.0 * part.odometry_error_m / part.path_m
-    if row["success"]:
-        row["total_s"] = mission.records[-1].t_end - mission.records[0].t_end
-        done = trace.window(mission.records[0].t_end, chain.time)
-        row["electrical_cost"] = cost_of_transport(done, chain.simulator.mass, electrical_power(done, chain))
-        own, truth = (
-            path.between(mission.records[0].t_end, chain.time) for path in (trace.odom_path, trace.truth_path)
-        )
-        row["odometry_error_m"] = float(np.linalg.norm(own.in_start_axes()[-1] - truth.in_start_axes()[-1]))
+    if mission.state is MissionState.SUCCEEDED:
+        begin, end = mission.records[0].t_end, mission.records[-1].t_end
+        row["total_s"] = end - begin
+        ends = (path.between(begin, end).in_start_axes()[-1] for path in (own, truth))
+        row["odometry_error_m"] = float(np.linalg.norm(np.subtract(*ends)))
     return row

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Dict, List, Mapping, Optional, Sequence
+from typing import Callable, Dict, List, Mapping, Optional, Sequence
+
+import numpy as np
 
 from robot_evaluation.errors import DefinitionError, EvaluationError
 from robot_evaluation.metrics import as_row, body_metrics, cost_of_transport, speed_metrics
@@ -14,6 +16,7 @@ from shellbot_chain.chain_config import ChainConfig
 from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
 from shellbot_client.mission import Mission
+from shellbot_control import JointLimits
 
 from .experiments import Experiment, Run
 from .perturbations import PUSH, chain_changes, pusher
@@ -63,14 +66,7 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
         mission = Mission(run.case.phases())
         push = pusher(chain, mission, run.drawn.get(PUSH, 0.0), run.seed, run.case.seconds)
         run_mission(ChainLink(chain), mission, push)
-        records, trace = mission.records[1:], chain.trace()  # the first stands up
-        paths = trace.truth_path, trace.odom_path
-        if run.case.kind == "square":
-            own: object = square_metrics(records, *paths)
-        else:
-            own = (walk_metrics if run.case.kind == "walk" else turn_metrics)(records[-1], *paths)
-        window = trace.window(records[0].t_start, records[-1].t_end)
-        return _result(head, own, chain, window)
+        return scored(head, mission, chain.trace(), body_of(chain))
     except DefinitionError as error:
         raise EvaluationError(f"case '{run.case.name}', seed {run.seed}, friction {run.friction:g}: {error}") from error
     except EvaluationError as error:
@@ -86,11 +82,51 @@ def _until_failure(chain: Chain, mission: Optional[Mission]) -> Optional[Trace]:
         return None
 
 
-def _result(head: Dict[str, object], own: object, chain: Chain, window: Trace) -> RunResult:
-    limits, mass = chain.limits, chain.simulator.mass
-    body = body_metrics(window, limits.lower, limits.upper, limits.effort, mass)
-    cost = {"electrical_cost": cost_of_transport(window, mass, electrical_power(window, chain))}
-    return RunResult(as_row(head, own, body, cost), window)
+@dataclass(frozen=True)
+class Body:
+    """What the figures need to know of a robot."""
+
+    limits: JointLimits  #: Of its joints
+    mass: float  #: kg
+    #: Takes a trace to the electrical power of its ticks, (m,) W; none: not known
+    electrical: Optional[Callable[[Trace], np.ndarray]] = None
+
+
+def body_of(chain: Chain) -> Body:
+    """Return what the figures need to know of a simulated robot."""
+    return Body(chain.limits, chain.simulator.mass, lambda window: electrical_power(window, chain))
+
+
+def scored(head: Dict[str, object], mission: Mission, trace: Trace, body: Body) -> RunResult:
+    """Return the result of a mission of a walk, a turn or a square, in words and figures.
+
+    Parameters
+    ----------
+    head : dict
+        Columns that the result begins with; `kind` is among them.
+    mission : Mission
+        That has ended; its first phase stands up.
+    trace : Trace
+        That covers it.
+    body : Body
+        Of the robot.
+    """
+    records, paths = mission.records[1:], (trace.truth_path, trace.odom_path)
+    if head["kind"] == "square":
+        own: object = square_metrics(records, *paths)
+    else:
+        own = (walk_metrics if head["kind"] == "walk" else turn_metrics)(records[-1], *paths)
+    return result(head, own, trace.window(records[0].t_start, records[-1].t_end), body)
+
+
+def result(head: Dict[str, object], own: object, window: Trace, body: Body) -> RunResult:
+    """Return a result with the figures of the body over a window; parameters as of `scored`, `own` are the motion's."""
+    limits = body.limits
+    figures = body_metrics(window, limits.lower, limits.upper, limits.effort, body.mass)
+    if body.electrical is None:
+        return RunResult(as_row(head, own, figures), window)
+    cost = {"electrical_cost": cost_of_transport(window, body.mass, body.electrical(window))}
+    return RunResult(as_row(head, own, figures, cost), window)
 
 
 def _speed_run(run: Run, chain: Chain, head: Dict[str, object]) -> RunResult:
@@ -98,9 +134,12 @@ def _speed_run(run: Run, chain: Chain, head: Dict[str, object]) -> RunResult:
     start = chain.time
     speed, (forward, left) = run.case.values["speed_m_s"], run.case.direction()
     chain.walk((speed * forward, speed * left, 0.0), seconds=run.case.values["duration_s"])
-    window = chain.trace().window(start, chain.time)
-    own = {"commanded_m_s": speed, **speed_metrics(window, SPEED_WINDOW_S)}
-    return _result(head, own, chain, window)
+    return sped(head, speed, chain.trace().window(start, chain.time), body_of(chain))
+
+
+def sped(head: Dict[str, object], speed: float, window: Trace, body: Body) -> RunResult:
+    """Return the result of a run by time at a commanded speed, m/s; parameters as of `result`."""
+    return result(head, {"commanded_m_s": speed, **speed_metrics(window, SPEED_WINDOW_S)}, window, body)
 
 
 def verdicts(experiment: Experiment, rows: Sequence[Mapping[str, object]]) -> List[Dict[str, object]]:

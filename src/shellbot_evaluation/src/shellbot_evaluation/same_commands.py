@@ -13,6 +13,7 @@ from robot_evaluation.errors import EvaluationError
 from robot_evaluation.metrics import cost_of_work, xy_length
 from robot_evaluation.planar import PlanarPath, interpolated
 from robot_evaluation.tables import markdown_table
+from robot_evaluation.trace import Trace
 from shellbot_client import Shellbot
 
 STEP = 0.02  # s between compared joints
@@ -81,6 +82,12 @@ def sampled_power(effort: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     return np.sum(np.abs(effort * velocity), axis=-1)
 
 
+def track_of(part: Trace) -> Track:
+    """Return what a trace has for a comparison."""
+    power = sampled_power(part.joint_effort, part.joint_velocity)
+    return Track(part.t, part.joint_position, part.truth_path, power if np.isfinite(power).all() else None)
+
+
 def chain_tracks(cases: Sequence[Case], seed: int) -> Tuple[Tuple[str, ...], float, List[Track]]:
     """Return the joints' names, the mass, kg, and the cases one after the other in this process, embedded simulator."""
     marks = []
@@ -95,10 +102,7 @@ def chain_tracks(cases: Sequence[Case], seed: int) -> Tuple[Tuple[str, ...], flo
         trace, mass = robot.chain.trace(), robot.chain.simulator.mass
     tracks = []
     for begin, end in marks:
-        part = trace.window(begin, end)
-        tracks.append(
-            Track(part.t, part.joint_position, part.truth_path, sampled_power(part.joint_effort, part.joint_velocity))
-        )
+        tracks.append(track_of(trace.window(begin, end)))
     return trace.joint_names, mass, tracks
 
 

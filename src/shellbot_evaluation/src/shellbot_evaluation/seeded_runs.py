@@ -22,6 +22,9 @@ from robot_evaluation.tables import markdown_table, split_at_markers, write_betw
 
 from .perturbations import PERTURBATIONS, PUSH, Perturbations, add_perturb, chain_changes
 
+OVER_ROS = "over ROS"
+"""In the place of a simulator's name."""
+RUNNING = "with the robot that runs over ROS, such as one in Gazebo, one run after the other; seeds count repetitions"
 _FIGURES = {k: k for k in ("figure", "goal", "median", "worst", "within", "runs")}
 _INF = math.inf
 
@@ -54,6 +57,10 @@ class SeededRuns:
         Heading of the number of successes: "Closed and opened".
     picture : callable, optional
         Draws the rows into a file.
+    running : callable, optional
+        Returns what carries out a case on the robot that runs over ROS, of ``--running``, in the place of `execute`.
+    drawn : tuple of str
+        Columns that only a simulator in this process has: what seeds draw, and what no topic tells.
     is_varied : bool
         Whether ``--simulator`` and ``--perturb`` are options. A case then has `changes`, settings of its chain.
     """
@@ -69,6 +76,8 @@ class SeededRuns:
     done: str
     digits: Mapping[str, int] = field(default_factory=dict)
     picture: Optional[Callable[[Path, Sequence[Mapping[str, Any]]], None]] = None
+    running: Optional[Callable[[], Callable[[Any], Dict[str, Any]]]] = None
+    drawn: Tuple[str, ...] = ()
     is_varied: bool = False
 
     def parser(self) -> argparse.ArgumentParser:
@@ -87,6 +96,8 @@ class SeededRuns:
         if self.is_varied:
             add_simulators(p)
             add_perturb(p)
+        if self.running is not None:
+            p.add_argument("--running", action="store_true", help=RUNNING)
         if self.picture is not None:
             p.add_argument("--picture", type=Path, metavar="FILE", help="draw the runs into this PNG file")
         return p
@@ -99,7 +110,25 @@ class SeededRuns:
 
     def run(self, arguments: argparse.Namespace, command: str) -> int:
         """Run the seeds, print the tables, write the files; returns 0 if every goal was reached in every run."""
-        return self.varied(arguments)._run(arguments, command)
+        runs = self.over_ros(arguments) if getattr(arguments, "running", False) else self.varied(arguments)
+        return runs._run(arguments, command)
+
+    def over_ros(self, arguments: argparse.Namespace) -> SeededRuns:
+        """Return the experiment with the robot that runs over ROS, one run after the other.
+
+        Raises
+        ------
+        DefinitionError
+            For options of a simulator in this process.
+        SettingsError, EvaluationError
+            If no robot runs.
+        """
+        assert self.running is not None  # there is no such option else
+        refuse_with_running(arguments, {"simulator": ["mujoco"], "perturb": [], "scheduler": "", "design": []})
+        arguments.jobs = 1
+        columns = {key: head for key, head in self.columns.items() if key not in self.drawn}
+        goals = {key: bounds for key, bounds in self.goals.items() if key not in self.drawn}
+        return replace(self, columns=columns, goals=goals, execute=self.running())
 
     def varied(self, arguments: argparse.Namespace) -> SeededRuns:
         """Return the experiment with the simulator and the perturbations of the command line, if it takes them.
@@ -228,6 +257,16 @@ class GroupedRuns(SeededRuns):
         return text + made_by(command)
 
 
+def refuse_with_running(arguments: argparse.Namespace, defaults: Mapping[str, Any]) -> None:
+    """Raise DefinitionError for an option beside ``--running`` that has another value than its default."""
+    for option, default in defaults.items():
+        if getattr(arguments, option, default) not in (default, None):
+            raise DefinitionError(
+                f"--{option} is of a simulator in this process, and the robot of --running is as it was started; leave "
+                f"--{option} out"
+            )
+
+
 def at_most(value: float) -> Tuple[float, float]:
     """Return the goal of a figure that is to be no greater."""
     return -_INF, value
@@ -242,7 +281,7 @@ def _with_changes(row: Mapping[str, Any], case: Any) -> Dict[str, Any]:
     """Return a row in which what the command line changed of its case has columns."""
     changes = dict(getattr(case, "changes", {}))
     if changes:
-        changes["simulator"] = changes.pop("engine")
+        changes["simulator"] = changes.pop("engine", OVER_ROS)
     return {**{key: value for key, value in row.items() if key != "changes"}, **changes}
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Sequence
@@ -28,6 +29,8 @@ RUNS = SeededRuns(
     execute=execute,
     duration=lambda row: row["to_shell_s"] + row["to_hexapod_s"],
     done="Closed and opened, both together",
+    running=lambda: importlib.import_module("shellbot_evaluation.running_node").transformations(),
+    drawn=("friction", "mass", "slope_deg", "penetration_mm", "work_j"),
     is_varied=True,
 )
 

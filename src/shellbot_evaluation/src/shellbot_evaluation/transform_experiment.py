@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping
+from typing import Any, Dict, List, Mapping, Tuple
 
 import numpy as np
 
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.metrics import tick_work
+from robot_evaluation.trace import Trace
 from shellbot_chain.chain import Chain
-from shellbot_chain.chain_config import ChainConfig
+from shellbot_chain.chain_config import MODE_LIMIT_S, ChainConfig
 from shellbot_chain.errors import ChainError
+from shellbot_client.mission import Mission
+from shellbot_client.phases import OPEN_LIMIT_S, GoTo, Phase, stand_up
 from shellbot_common import TICK
-from shellbot_common.rotations import up_from_quaternion
+from shellbot_common.rotations import tilt_from_quaternion, up_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 from shellbot_description import named_pose_array
 
@@ -157,6 +160,40 @@ def transform(chain: Chain) -> Dict[str, Any]:
         {k: getattr(w, k) for k in ("tilt_deg", "penetration_mm", "clamped_s", "clamped_joint")} if w else None
         for w in (watches + [None, None])[:2]
     )
+    return row
+
+
+def phases() -> Tuple[Phase, ...]:
+    """Return standing up, closing, opening, each with its second of rest."""
+    return stand_up(), GoTo("close", MODE_LIMIT_S, "shell"), GoTo("open", OPEN_LIMIT_S, "hexapod")
+
+
+def scored(mission: Mission, trace: Trace, effort_limit: np.ndarray) -> Dict[str, Any]:
+    """Return the figures of `phases` of a robot over ROS by a trace that covers them; NaN for what was not reached.
+
+    Parameters
+    ----------
+    mission : Mission
+        That has ended.
+    trace : Trace
+        Of samples at the ends of ticks: a servo is at its limit if it is in each of them.
+    effort_limit : (n,) array
+        N m.
+    """
+    row: Dict[str, Any] = dict.fromkeys(GOALS, float("nan"))
+    done = mission.records[1:]
+    for record, column in zip(done, ("to_shell_s", "to_hexapod_s")):
+        row[column] = record.t_stop - record.t_start
+    row["tilt_deg"] = float(np.degrees(tilt_from_quaternion(trace.q_world_base).max()))
+    if done:
+        q = trace.window(done[0].t_stop, done[0].t_end).joint_position[-1]
+        row["ball_joint_error_deg"] = float(np.degrees(np.abs(q - named_pose_array("closed")).max()))
+    if np.isfinite(trace.joint_effort).all():
+        held, worst = np.zeros(len(effort_limit)), 0.0
+        for at_limit, dt in zip(np.abs(trace.joint_effort[1:]) >= 0.999 * effort_limit, np.diff(trace.t)):
+            held = np.where(at_limit, held + dt, 0.0)
+            worst = max(worst, float(held.max()))
+        row["clamped_s"] = worst
     return row
 
 

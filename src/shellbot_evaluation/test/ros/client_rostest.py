@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import signal
@@ -136,6 +137,27 @@ class ClientLive(unittest.TestCase):
         self.assertEqual({motion.legs for motion in lifted}, {(2,)})
         highest = max(waypoint["z"] for motion in lifted for waypoint in motion.through)
         self.assertAlmostEqual(highest, 0.06, delta=0.005)
+
+    def test_4_an_experiment_is_run_with_the_running_robot(self):
+        folder = tempfile.mkdtemp()
+        command = [sys.executable, "-m", "shellbot_evaluation.experiment_cli"]
+        options = ["--running", "--repetitions", "1", "--out", folder]
+        for name, more, figure, low, high in (
+            ("walk", ["--distance", "0.2", "--gait", "ripple"], "walked_m", 0.18, 0.3),
+            ("transform", [], "ball_joint_error_deg", 0.1, 2.0),
+        ):
+            done = subprocess.run(
+                [*command, name, *options, *more], capture_output=True, text=True, timeout=2 * PATIENCE, check=False
+            )
+            self.assertIn(done.returncode, (0, 1), done.stderr)  # 1: it ended late, on a busy machine
+            with open(f"{folder}/{name}.json", encoding="utf-8") as file:
+                runs = json.load(file)["runs"]
+            self.assertTrue(all(run["success"] for run in runs), runs)
+            for run in runs:
+                self.assertTrue(low < run[figure] < high, run)
+                self.assertNotIn("friction", run)
+        with Shellbot() as robot:
+            robot.gait("tripod")
 
     def record_a_wave(self, path):
         command = [sys.executable, "-m", "shellbot_evaluation.action_cli", "record", "again", "--out", path]

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""The robot that runs over ROS as the robot of an experiment: ``scripts/experiment NAME --running``."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable, Dict, Tuple, Type
+
+import rospy
+
+from robot_evaluation.errors import EvaluationError
+from robot_evaluation.running_robot_node import begin_node
+from robot_evaluation.running_trace_node import RunningTrace
+from robot_evaluation.trace import Trace
+from robot_mechanics.dynamics import DynamicModel
+from shellbot_chain.errors import MissionFailed
+from shellbot_client.link import run_mission
+from shellbot_client.mission import REST_POSE, ZERO_TWIST, Mission
+from shellbot_client.phases import stand_up
+from shellbot_client.ros_link_node import RosLink
+from shellbot_common import RobotProfile, SettingsError
+from shellbot_common.robot_profile import PARAMETER
+from shellbot_control import JointLimits
+
+from . import mission_experiment, transform_experiment
+from .experiments import Run
+from .plans import MissionPlan
+from .runner import Body, RunResult, scored, sped
+from .seeded_runs import OVER_ROS
+
+_START = "start the robot, such as scripts/sim"
+_GAIT_S = 5.0  # of simulated time, for a gait to be in use
+_AFTER_S = 0.1  # until every topic has brought the end of a run
+
+
+class RunningShellbot:
+    """Does one run after the other, each from where the one before has ended.
+
+    Raises
+    ------
+    SettingsError, EvaluationError
+        If there is no ROS master, no Shellbot, or nothing comes of it.
+    """
+
+    def __init__(self) -> None:
+        begin_node(_START)
+        urdf = rospy.get_param("robot_description", "")
+        if not urdf or not rospy.has_param(PARAMETER):
+            raise SettingsError(f"no robot is loaded; {_START}")
+        names = RobotProfile.from_text(rospy.get_param(PARAMETER)).joint_names
+        self._body = Body(JointLimits.from_urdf(urdf, names), DynamicModel.from_urdf(urdf).mass)
+        self._link, self._topics = RosLink(), RunningTrace(names)
+
+    def run(self, run: Run, gait: str) -> RunResult:
+        """Return the result of a case, as `runner.execute`; its seed only counts repetitions."""
+        case = run.case
+        head: Dict[str, object] = {
+            "experiment": run.experiment, "case": case.name, "kind": case.kind, "simulator": OVER_ROS,
+            "seed": run.seed, "success": True,
+        }  # fmt: skip
+        try:
+            self._begin(case.gait or gait)
+            if case.kind != "speed":
+                mission = Mission(case.phases())
+                run_mission(self._link, mission)
+                return scored(head, mission, self._trace(), self._body)
+            run_mission(self._link, Mission((stand_up(),)))
+            speed, (forward, left) = case.values["speed_m_s"], case.direction()
+            begin = self._link.observe().t
+            self._hold((speed * forward, speed * left, 0.0), case.values["duration_s"])
+            end = self._link.observe().t
+            return sped(head, speed, self._trace().window(begin, end), self._body)
+        except EvaluationError as error:
+            return RunResult({**head, "success": False, "message": str(error)}, None)
+        finally:
+            self._link.command(ZERO_TWIST, REST_POSE)
+
+    def plan(self, case: mission_experiment.Conditions, plan: Type[MissionPlan]) -> Dict[str, Any]:
+        """Return the row of a mission or a course, as `mission_experiment.execute`; of the case the bearing counts."""
+        mission = mission_experiment.planned(case, plan)
+        head = {"seed": case.seed, "bearing_deg": case.bearing_deg, "speed_m_s": case.speed_m_s}
+        return {
+            **head,
+            **self._drive(mission, str(case.changes["gait"])),
+            **mission_experiment.scored(mission, self._trace()),
+        }
+
+    def transform(self, case: transform_experiment.Conditions) -> Dict[str, Any]:
+        """Return the row of a closing and an opening, as `transform_experiment.execute`, without what no topic has."""
+        mission = Mission(transform_experiment.phases())
+        row = self._drive(mission)
+        return {
+            "seed": case.seed,
+            **row,
+            **transform_experiment.scored(mission, self._trace(), self._body.limits.effort),
+        }
+
+    def _drive(self, mission: Mission, gait: str = "") -> Dict[str, Any]:
+        try:
+            self._begin(gait)
+            return mission_experiment.drive(self._link, mission)
+        finally:
+            self._link.command(ZERO_TWIST, REST_POSE)
+
+    def _begin(self, gait: str) -> None:
+        self._topics.forget()
+        if gait and self._link.gait != gait:
+            self._link.set_gait(gait)
+            self._hold(ZERO_TWIST, _GAIT_S, gait)
+            if self._link.gait != gait:
+                raise MissionFailed(f"gait '{gait}' is not in use after {_GAIT_S:g} s; the mode: {self._link.text}")
+
+    def _hold(self, twist: Tuple[float, float, float], seconds: float, gait: str = "") -> None:
+        """Command a velocity for a time, or until a gait is in use."""
+        end = self._link.observe().t + seconds
+        while self._link.observe().t < end and (not gait or self._link.gait != gait):
+            self._link.command(twist, REST_POSE)
+            self._link.tick()
+
+    def _trace(self) -> Trace:
+        self._hold(ZERO_TWIST, _AFTER_S)
+        return self._topics.trace()
+
+
+def experiment(gait: str) -> Callable[[Run], RunResult]:
+    """Return what carries out a run of the file of experiments."""
+    return functools.partial(RunningShellbot().run, gait=gait)
+
+
+def plans(plan: Type[MissionPlan]) -> Callable[[Any], Dict[str, Any]]:
+    """Return what carries out a plan with the values of a case."""
+    return functools.partial(RunningShellbot().plan, plan=plan)
+
+
+def transformations() -> Callable[[Any], Dict[str, Any]]:
+    """Return what closes and opens."""
+    return RunningShellbot().transform
