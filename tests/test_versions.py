@@ -76,6 +76,15 @@ def test_pins_of_other_packages_make_no_environment_anew():
     assert relevant(wanted, pins) == ["PyYAML==6.0.3", "mujoco", "mujoco==3.2.3; python_version < '3.9'"]
 
 
+def test_a_case_chooses_numba_and_numpy_whatever_the_workspace_pins():
+    pins = [(ROOT / f"scripts/lib/requirements{name}.txt").read_text(encoding="utf-8") for name in ("", "-dev")]
+    assert "numba==" in pins[0] and "numpy==" in pins[0]
+    for case in CASES:
+        found = case.constraints(*pins)
+        assert not [line for line in found if line.startswith(("numba==", "numpy==", "scipy=="))], case.name
+        assert any(line.startswith("mujoco==") for line in found)
+
+
 def program(path: Path, text: str = "#!/bin/sh\nexit 127\n") -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

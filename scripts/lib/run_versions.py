@@ -99,7 +99,8 @@ def make_environment(case: Case, folder: Path, given: Sequence[str]) -> Path:
     """Return the interpreter of the case's virtual environment, made now unless it is there with the same pins."""
     venv, stamp = folder / "venv", folder / "complete"
     files = [LIB / "requirements-versions.txt", LIB / "requirements.txt", LIB / "requirements-dev.txt"]
-    required = "\n".join([*case.requirements(), *relevant(*(file.read_text(encoding="utf-8") for file in files))])
+    texts = [file.read_text(encoding="utf-8") for file in files]
+    required = "\n".join([*case.requirements(), *relevant(*texts)])
     python = venv / "bin" / "python"
     if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == required:
         return python
@@ -115,7 +116,9 @@ def make_environment(case: Case, folder: Path, given: Sequence[str]) -> Path:
             + last_lines(log, 5)
         )
     pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--prefer-binary"]
-    pip += ["-r", str(files[0]), "-c", str(files[1]), "-c", str(files[2]), *case.requirements()]
+    pins = folder / "constraints.txt"
+    pins.write_text("\n".join(case.constraints(*texts[1:])) + "\n", encoding="utf-8")
+    pip += ["-r", str(files[0]), "-c", str(pins), *case.requirements()]
     if run(pip, log, environment, ROOT) != 0:
         raise VersionsError(
             f"{case.name} cannot be installed; is the network there? All of it: {log}\n{last_lines(log, 5)}"

@@ -60,6 +60,11 @@ class Case:
         return pins + [f"{package}=={pin}" if pin else package
                        for package, pin in (("numpy", self.numpy), ("scipy", self.scipy))]  # fmt: skip
 
+    def constraints(self, *pins: str) -> List[str]:
+        """Return the lines of requirements files without those of the packages that the case itself chooses."""
+        own = {_package(line) for line in self.requirements()}
+        return [line for text in pins for line in _lines(text) if _package(line) not in own]
+
 
 # Oldest and newest of each, and what stands between. Python 3.11 with Debian 12's numba 0.56.4 (which PyPI has for
 # 3.10 at most) is the workspace's own interpreter: scripts/test.
@@ -80,15 +85,16 @@ def relevant(required_text: str, *pins: str) -> List[str]:
 
     A pin of something else, such as of a linter, is no reason to make an environment anew.
     """
+    names = {_package(line) for line in _lines(required_text)}
+    return _lines(required_text) + [line for text in pins for line in _lines(text) if _package(line) in names]
 
-    def lines(text: str) -> List[str]:
-        return [line for line in (line.split("#")[0].strip() for line in text.splitlines()) if line]
 
-    def package(line: str) -> str:
-        return re.split(r"[^\w.-]", line)[0].lower()
+def _lines(text: str) -> List[str]:
+    return [line for line in (line.split("#")[0].strip() for line in text.splitlines()) if line]
 
-    names = {package(line) for line in lines(required_text)}
-    return lines(required_text) + [line for text in pins for line in lines(text) if package(line) in names]
+
+def _package(line: str) -> str:
+    return re.split(r"[^\w.-]", line)[0].lower()
 
 
 def parse_case(text: str) -> Case:

@@ -17,8 +17,8 @@ from robot_evaluation.trace import Trace
 from shellbot_chain.chain import Chain
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 
+from .grouped_runs import GroupedRuns
 from .rolling_experiment import OFFSET_DEG
-from .seeded_runs import GroupedRuns
 from .transport_experiment import (
     GATHERS_S,
     MEASURED_S,

@@ -7,7 +7,6 @@ import argparse
 import contextlib
 import functools
 import importlib
-import io
 import operator
 import sys
 from dataclasses import replace
@@ -20,17 +19,16 @@ from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import add_workers, map_jobs, pool_of
 from robot_evaluation.reports import machine, write_json
 from robot_evaluation.tables import split_at_markers, write_between_markers
-from robot_evaluation.trace import Trace
 from shellbot_chain.chain_config import ChainConfig
-from shellbot_common import package_file, write_file
+from shellbot_common import package_file
 from shellbot_simulator.core.terrain import terrain, terrains
 
 from .campaign import Campaign
 from .experiment_report import (
     campaign_text,
     experiment_text,
+    journal_of,
     limits_text,
-    trace_file,
     walking_summary,
     write_report,
 )
@@ -250,31 +248,9 @@ def _shared(name: str, arguments: argparse.Namespace, seeds: Sequence[int]) -> L
 
 
 def _journal(arguments: argparse.Namespace, name: str) -> Journal:
-    """Return the journal of an experiment; the trace of each run lies beside it until the report is drawn.
-
-    Traces are named by case and seed, so that one journal holds runs of one command only.
-    """
-    folder, others = arguments.out, ("experiment", "out", "json", "traces", "write", "jobs", "scheduler")
-    options = {key: value for key, value in vars(arguments).items() if key not in others}  # the others change no run
-
-    def pack(result: RunResult) -> Any:
-        file = trace_file(folder, name, result.row)
-        if result.trace is None:
-            file.unlink(missing_ok=True)
-        else:
-            stream = io.BytesIO()
-            result.trace.save(stream)
-            write_file(file, stream.getvalue())
-        return result.row
-
-    def unpack(row: Any) -> Optional[RunResult]:
-        file = trace_file(folder, name, row)
-        if file.exists():
-            return RunResult(row, Trace.load(file))
-        return None if row["success"] else RunResult(row, None)  # none: the run is repeated
-
-    runs = " ".join([name, *(f"{key}={value}" for key, value in options.items() if value)])
-    return Journal(folder / f"{name}.unfinished.jsonl", runs, pack, unpack)
+    others = ("experiment", "out", "json", "traces", "write", "jobs", "scheduler")  # they change no run
+    options = {key: value for key, value in vars(arguments).items() if key not in others}
+    return journal_of(arguments.out, name, " ".join([name, *(f"{k}={v}" for k, v in options.items() if v)]))
 
 
 def _plan(experiment: Experiment, seeds: Sequence[int], arguments: argparse.Namespace, base: ChainConfig) -> List[Run]:

@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+import io
 import math
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from robot_evaluation.journal import Journal
 from robot_evaluation.plots import plot_columns, plot_paths, plot_run
 from robot_evaluation.report_files import run_tables, write_files
 from robot_evaluation.tables import markdown_table
+from robot_evaluation.trace import Trace
+from shellbot_common import write_file
 
 from .campaign import Campaign, case_summary, comparison
 from .experiments import Experiment
@@ -177,6 +181,36 @@ def _mean_and_spread(line: Mapping[str, Any]) -> Dict[str, object]:
 def trace_file(folder: Path, name: str, row: Mapping[str, Any]) -> Path:
     """Return where the trace of a run is."""
     return folder / f"{_stem(name, row['case'])}_seed{row['seed']}.npz"
+
+
+def journal_of(folder: Path, name: str, runs: str) -> Journal:
+    """Return the journal of an experiment; the trace of each run lies beside it until the report is drawn.
+
+    Parameters
+    ----------
+    folder, name
+        As of `write_report`.
+    runs : str
+        What changes a run, in words: traces are named by case and seed, so one journal holds runs of one command only.
+    """
+
+    def pack(result: RunResult) -> Any:
+        file = trace_file(folder, name, result.row)
+        if result.trace is None:
+            file.unlink(missing_ok=True)
+        else:
+            stream = io.BytesIO()
+            result.trace.save(stream)
+            write_file(file, stream.getvalue())
+        return result.row
+
+    def unpack(row: Any) -> Optional[RunResult]:
+        file = trace_file(folder, name, row)
+        if file.exists():
+            return RunResult(row, Trace.load(file))
+        return None if row["success"] else RunResult(row, None)  # none: the run is repeated
+
+    return Journal(folder / f"{name}.unfinished.jsonl", runs, pack, unpack)
 
 
 def write_report(

@@ -18,7 +18,8 @@ from shellbot_common import TICK, package_file
 from shellbot_common.rotations import wrap_angle, yaw_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 
-from .seeded_runs import GroupedRuns, at_most
+from .grouped_runs import GroupedRuns
+from .seeded_runs import at_most
 
 WALKING = {"walk 0.1 m/s": 0.1, "walk 0.2 m/s": 0.2, "walk 0.3 m/s": 0.3, "walk 0.38 m/s": 0.38}
 MOTIONS = ("stand", "stand, 1.2 times the mass", "tripod", *WALKING, "ball")

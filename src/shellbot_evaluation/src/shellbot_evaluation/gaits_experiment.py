@@ -11,8 +11,9 @@ from shellbot_chain.chain_config import ChainConfig
 from shellbot_common.seed_streams import Stream, seeded
 
 from .experiments import Case, Run
+from .grouped_runs import GroupedRuns
 from .runner import execute as execute_run
-from .seeded_runs import GroupedRuns, at_most
+from .seeded_runs import at_most
 
 DISTANCE_M = 3.0
 SPEEDS_M_S = {"tripod": (0.06, 0.17, 0.38), "tetrapod": (0.06, 0.17), "ripple": (0.06, 0.17), "wave": (0.06, 0.17)}

@@ -15,7 +15,8 @@ from shellbot_chain.chain import Chain
 from shellbot_common.rotations import tilt_from_quaternion, wrap_angle, yaw_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 
-from .seeded_runs import GroupedRuns, at_least, at_most
+from .grouped_runs import GroupedRuns
+from .seeded_runs import at_least, at_most
 
 DISTANCE_M, LIMIT_S = 2.0, 40.0
 COMMANDED_M_S = 0.4  # the tripod's greatest speed

@@ -192,14 +192,14 @@ class SeededRuns:
         found: Dict[str, Any] = {
             "success": sum(bool(row["success"]) for row in rows),
             "runs": len(rows),
-            "median_s": _over(took, np.median),
-            "worst_s": _over(took, np.max),
+            "median_s": of_finite(took, np.median),
+            "worst_s": of_finite(took, np.max),
         }
         for column, (low, high) in self.goals.items():
             values = [float(row.get(column, math.nan)) for row in rows]
             found[column] = {
-                "median": _over(values, np.median),
-                "worst": _over(values, functools.partial(max, key=functools.partial(_beyond, low, high))),
+                "median": of_finite(values, np.median),
+                "worst": of_finite(values, functools.partial(max, key=functools.partial(_beyond, low, high))),
                 "goal": high if math.isinf(low) else low if math.isinf(high) else [low, high],
                 "within": sum(low <= value <= high for value in values),
             }
@@ -215,45 +215,6 @@ class SeededRuns:
         text += f"\n{self.done}: {summary['success']} of {summary['runs']}, "
         text += f"median {summary['median_s']:.1f} s, worst {summary['worst_s']:.1f} s.\n\n"
         text += markdown_table(figures, _FIGURES, dict.fromkeys(("median", "worst"), 2))
-        return text + made_by(command)
-
-
-@dataclass(frozen=True)
-class GroupedRuns(SeededRuns):
-    """Several cases a seed, and a table with a line for the runs of all seeds with one case.
-
-    `conditions` returns the cases of a seed; a case, and its row, has a `label`. A line holds the median of numbers,
-    how many of truth values are true, and other values of the first run.
-
-    Attributes
-    ----------
-    worst : tuple of str
-        Columns of which a line holds the greatest value instead of the median.
-    """
-
-    worst: Tuple[str, ...] = ()
-
-    def cases(self, seeds: Sequence[int]) -> List[Tuple[str, Any]]:
-        """Return a label for the progress bar and the case, of every run."""
-        return [(f"{case.label}, seed {seed}", case) for seed in seeds for case in self.conditions(seed)]
-
-    def lines(self, rows: Sequence[Mapping[str, Any]]) -> List[Dict[str, Any]]:
-        """Return the lines of the table, in the order of the rows."""
-        groups: Dict[str, List[Mapping[str, Any]]] = {}
-        for row in rows:
-            groups.setdefault(row["label"], []).append(row)
-        return [
-            {
-                key: _together([row[key] for row in group], np.max if key in self.worst else np.median)
-                for key in self.columns
-            }
-            for group in groups.values()
-        ]
-
-    def report(self, rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], command: str) -> str:
-        """Return the table as Markdown."""
-        text = markdown_table(self.lines(rows), dict(self.columns), {**dict.fromkeys(self.columns, 1), **self.digits})
-        text += f"\n{self.done}: {summary['success']} of {summary['runs']} runs.\n"
         return text + made_by(command)
 
 
@@ -291,17 +252,12 @@ def _range(low: float, high: float) -> str:
     return f"≥ {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
 
 
-def _together(values: Sequence[Any], function: Any) -> Any:
-    if isinstance(values[0], bool):
-        return f"{sum(values)} of {len(values)}"
-    return _over(values, function) if isinstance(values[0], float) else values[0]
-
-
 def _beyond(low: float, high: float, value: float) -> float:
     """Return by how much a value is outside of a range; negative inside."""
     return max(low - value, value - high)
 
 
-def _over(values: Sequence[float], function: Any) -> Optional[float]:
+def of_finite(values: Sequence[float], function: Any) -> Optional[float]:
+    """Return a function of those of the values that are finite; NaN if none is."""
     finite = [value for value in values if np.isfinite(value)]
     return float(function(finite)) if finite else math.nan

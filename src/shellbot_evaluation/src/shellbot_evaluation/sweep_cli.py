@@ -9,7 +9,7 @@ from typing import Sequence
 
 from robot_evaluation.console import run_tool
 
-from .seeded_runs import GroupedRuns
+from .grouped_runs import GroupedRuns
 from .sweep_experiment import PARAMETERS, conditions, execute
 from .sweep_figure import draw
 

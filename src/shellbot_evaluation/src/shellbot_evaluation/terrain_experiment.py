@@ -22,8 +22,8 @@ from shellbot_common.rotations import tilt_from_quaternion, yaw_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 from shellbot_simulator.core.terrain import Terrain
 
+from .grouped_runs import GroupedRuns
 from .perturbations import PUSH_S
-from .seeded_runs import GroupedRuns
 
 KINDS = (
     *(("rubble", 0.04), ("rubble", 0.06), ("step", 0.03)),

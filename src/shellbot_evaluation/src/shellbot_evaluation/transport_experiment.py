@@ -16,9 +16,9 @@ from robot_evaluation.trace import Trace
 from shellbot_chain.chain import Chain
 from shellbot_motor_driver.map.servo_map import ServoMap
 
+from .grouped_runs import GroupedRuns
 from .rolling_experiment import OFFSET_DEG, Roller, put_down
 from .rolling_experiment import conditions as lying
-from .seeded_runs import GroupedRuns
 
 WALKING_M_S = (0.1, 0.2, 0.3)
 ROLLING_M_S = (0.2, 0.4, 0.8, 1.2)
