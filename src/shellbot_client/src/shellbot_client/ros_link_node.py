@@ -20,6 +20,8 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from shellbot_chain.errors import MissionFailed
+from shellbot_common import RobotProfile
+from shellbot_common.robot_profile import PARAMETER
 from shellbot_msgs.msg import Mode, PerformActionAction, PerformActionFeedback, PerformActionGoal, Walkspace
 from shellbot_msgs.srv import RequestMode
 
@@ -208,7 +210,9 @@ class RosLink:
                 publisher.unregister()
             self._commands = self._advertise()
         self.close()
-        raise MissionFailed(f"no node subscribes to {rospy.resolve_name('cmd_vel')}; {_START}")
+        profile = rospy.get_param(PARAMETER, "")
+        remedy = f"the running robot, {RobotProfile.from_text(profile).name}, has none" if profile else _START
+        raise MissionFailed(f"no node subscribes to {rospy.resolve_name('cmd_vel')}; {remedy}")
 
     def _is_heard(self) -> bool:
         """Return whether cmd_vel is heard, and the others where a node subscribes: not every robot has gaits."""
