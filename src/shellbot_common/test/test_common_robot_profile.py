@@ -114,6 +114,8 @@ def test_a_key_may_be_in_a_file_beside_the_profile(tmp_path):
         ("base", {"kind": "swimming", "spawn_pose": "rest"}, "base.kind is 'swimming'; .*choose from free, fixed"),
         ("base", {"kind": "free", "spawn_pose": "jump"}, "base.spawn_pose is 'jump'; choose from poses: rest"),
         ("joints", {}, "joints is empty; give each driven joint"),
+        ("sits_from_deg", {"nose": [-10, 10]}, "sits_from_deg names 'nose'; choose from classes: hip, claw, tail"),
+        ("sits_from_deg", {"hip": [10, -10]}, "sits_from_deg.hip is 10 to -10; give the least angle"),
         ("joints", {**CRAB["joints"], "nose": "nose"}, "joints.nose is 'nose'; choose from classes: hip, claw, tail"),
         ("classes", {**CRAB["classes"], "hip": {"stiffness": -1}}, "classes.hip.stiffness is -1; give a number from 0"),
         ("couplings", [{"leader": "nose", "followers": []}], r"couplings\[0\] names 'nose'; it is none of joints"),

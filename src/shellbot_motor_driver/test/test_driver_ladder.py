@@ -59,6 +59,27 @@ def test_silence_of_targets_holds_sits_and_switches_off():
     assert bench.phase is Phase.FOLLOWING and not limp(bench)
 
 
+@pytest.mark.parametrize(("fan", "sits"), [(-0.3, True), (-1.9, False)])
+def test_a_robot_whose_fan_is_turned_in_stays_as_it_is_in_place_of_sitting(fan, sits):
+    bench = DriverBench().ready()
+    start, begun = bench.targets.copy(), bench.port.now()
+
+    def turn(now):
+        return np.where(np.arange(24) % 4 == 0, max(fan, start[0] - (now - begun)), start)
+
+    bench.run(3.0, turn)
+    turned = bench.driver.state().command
+    assert turned[0] == pytest.approx(fan, abs=1e-3)
+    bench.run(7.0, None)
+    assert bench.phase is Phase.SAT and not limp(bench)
+    goal = named_pose_array("sit", "walker") if sits else turned
+    assert np.allclose(bench.driver.state().command, goal, atol=1e-3)
+    words = "lower_1_fan is at -109 deg, from where the robot does not sit: it stays as it is"
+    assert (words in bench.words()) is not sits
+    bench.run(4.0, None)
+    assert bench.phase is Phase.OFF and len(limp(bench)) == 19
+
+
 def test_a_short_silence_ends_with_the_next_targets():
     bench = DriverBench().ready()
     bench.run(0.5, None)
@@ -482,7 +503,7 @@ def test_emergency_stop_is_at_once_and_latched():
     answer = bench.driver.torque(True)
     assert not answer and "re-arm first" in answer.reason
     for servo in bench.chain.servos:
-        servo.motor.position += 0.3  # it sagged
+        servo.motor.position -= 0.3  # it sagged
     bench.run(0.2)
     bench.targets = bench.driver.state().position.copy()
     assert bench.driver.rearm()

@@ -179,6 +179,9 @@ class RobotProfile(Settings, error=ProfileError):
     #: Name to pose: `<joint>_deg` or `<class>_deg`, and `body_height_m`, `foot_radius_m` where the robot has them
     poses: Mapping[str, Mapping[str, float]]
     gain_presets: Mapping[str, GainPreset] = field(default_factory=dict)  #: Of the page of gains, by name
+    #: Class to least and greatest angle of its joints, deg, from which the robot may go to the pose `sit`; beyond it
+    #: stays as it is, such as a closed ball
+    sits_from_deg: Mapping[str, Tuple[float, float]] = field(default_factory=dict)
     couplings: Tuple[Coupling, ...] = ()  #: Joints without a motor of their own
     limbs: Mapping[str, Limb] = field(default_factory=dict)  #: Name to limb; a joint belongs to one limb at most
     #: Link to contact; their order is that of every array of contacts
@@ -343,7 +346,9 @@ class RobotProfile(Settings, error=ProfileError):
 
     def conflict(self) -> str:
         """Return how parts of the profile contradict each other; empty if they do not."""
-        return next(filter(None, (check(self) for check in (_joints, _presets, _couplings, _limbs, _poses))), "")
+        return next(
+            filter(None, (check(self) for check in (_joints, _presets, _sitting, _couplings, _limbs, _poses))), ""
+        )
 
 
 def _matches(pattern: str, links: Tuple[str, ...]) -> Iterable[Tuple[str, Any]]:
@@ -373,6 +378,15 @@ def _joints(profile: RobotProfile) -> str:
     for joint, kind in profile.joints.items():
         if kind not in profile.classes:
             return f"joints.{joint} is {kind!r}; choose from classes: {', '.join(profile.classes)}"
+    return ""
+
+
+def _sitting(profile: RobotProfile) -> str:
+    for kind, (low, high) in profile.sits_from_deg.items():
+        if kind not in profile.classes:
+            return f"sits_from_deg names {kind!r}; choose from classes: {', '.join(profile.classes)}"
+        if not low < high:
+            return f"sits_from_deg.{kind} is {low:g} to {high:g}; give the least angle, then the greatest"
     return ""
 
 

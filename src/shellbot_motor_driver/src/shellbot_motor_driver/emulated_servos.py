@@ -21,7 +21,7 @@ def emulated_servos(
     seed: int = 0,
     compliance_slope: int = 16,
 ) -> List[EmulatedServo]:
-    """Return the servos of a robot, each of its model, at the middle of its range, with the walking compliance.
+    """Return the servos of a robot, each of its model, with its joint at angle zero and the walking compliance.
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ def emulated_servos(
     """
     servos = []
     for entry in servo_map.entries:
-        servo = EmulatedServo(entry.servo_id, entry.model, 1, return_delay, 512, behaviour, seed=seed)
+        position = min(max(round(entry.zero), 0), entry.model.position_max)
+        servo = EmulatedServo(entry.servo_id, entry.model, 1, return_delay, position, behaviour, seed=seed)
         servo.table["cw_compliance_slope"] = servo.table["ccw_compliance_slope"] = compliance_slope
         servos.append(servo)
     return servos

@@ -22,6 +22,7 @@ NO_ATTITUDE = "no attitude from the IMU: the ball does not know how it lies; loo
 _UNLEVEL = "no attitude from the IMU: the robot cannot keep level while it closes; look at imu/data, then try again"
 _BLIND = "no {} from the IMU while {}; shut, look at imu/data, then request stand"
 NO_SHELLS = "this robot has no upper shells and cannot close; the modes are hexapod, stand, sit, relax"
+_TO_RISE = "then request stand, which rolls it upright"
 _TOO_EARLY = "cmd_vel does not count before the robot is {}"
 
 
@@ -83,6 +84,10 @@ class OnPath(BehaviourBase):
         self._ignores = bool(commands.twist.any())
         return _TOO_EARLY.format(what) if is_new else ""
 
+    def _tips(self, state: State) -> bool:
+        """Return whether the robot leans too far on its pole ends."""
+        return self._path().on_pole and state.tilt > self._robot.config.transform.shut_tilt
+
     def _drive(self) -> BallDrive:
         drive = self._robot.ball_drive
         assert drive is not None
@@ -102,6 +107,12 @@ class CloseBall(OnPath):
     """Plays the path forwards, from wherever it is."""
 
     needs_all_legs = True
+    _tipped = False  # since it began
+
+    def enter(self, state: State) -> None:
+        """Begin at the present command; a ball that lies on its side and only shuts does not tip."""
+        super().enter(state)
+        self._tipped = self._tips(state)
 
     def refusal(self, state: State) -> Optional[str]:
         """Accept, besides, every attitude of a ball that only has to shut; refuse, besides, to close without one."""
@@ -121,6 +132,9 @@ class CloseBall(OnPath):
         done = transformation.closed
         self._robot.announcer.say("transform", "" if done else transformation.text)
         notice = self._too_early(commands, "closed")
+        if not self._tipped and self._tips(state):
+            self._tipped = True
+            notice = f"tipped by {np.degrees(state.tilt):.0f} deg while closing: shuts as it lies; {_TO_RISE}"
         heading = state.commanded.heading  # of a ball that only shuts again
         return Motion(limbs, progress=transformation.fraction, done=done, notice=notice, heading=heading)
 
@@ -194,9 +208,6 @@ class OpenBall(OnPath):
             feet = robot.geometry.legs.forward(lower_command(limbs).q)
             robot.engine.start(feet + np.array([0.0, 0.0, height]), REST_POSE)
         return Motion(limbs, progress=1.0 - transformation.fraction, done=done, notice=notice)
-
-    def _tips(self, state: State) -> bool:
-        return self._path().on_pole and state.tilt > self._robot.config.transform.shut_tilt
 
     def _shut_and_right(self, state: State) -> None:
         self._path().begin_closed(state)

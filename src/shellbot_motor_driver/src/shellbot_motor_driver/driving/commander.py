@@ -47,7 +47,10 @@ class Commander:
         self._config, self._rungs = config, rungs
         self.gate = SetpointGate(servo_map, config)
         self.motion = Motion(servo_map.lower, servo_map.upper, velocity, config)
-        self.sit = servo_map.robot.sitting[servo_map.joint_of_servo]
+        joints = servo_map.joint_of_servo
+        self.sit = servo_map.robot.sitting[joints]
+        self._sits_from = tuple(limit[joints] for limit in servo_map.robot.sits_from())
+        self._names = [servo_map.joint_names[joint] for joint in joints]
         self.has_targets = False
         self.sat_since: Optional[float] = None
 
@@ -104,7 +107,16 @@ class Commander:
             self._switch_off("the bus is down, so the robot cannot sit", now)
 
     def _sit_down(self, dt: float, now: float) -> None:
-        if not self.motion.go(self.sit, self._config.sit_speed, dt):
+        """Go to the pose "sit", or stay where the robot must not sit from; there it counts as sat."""
+        position, (low, high) = self.motion.position, self._sits_from
+        beyond = np.flatnonzero((position < low) | (position > high))
+        if len(beyond):
+            self.motion.hold(dt)
+            if self.sat_since is None:
+                i = beyond[0]
+                text = f"{self._names[i]} is at {np.degrees(position[i]):.0f} deg, from where the robot does not sit"
+                self._rungs.say("stays", Level.WARN, f"{text}: it stays as it is")
+        elif not self.motion.go(self.sit, self._config.sit_speed, dt):
             return
         self.sat_since = now if self.sat_since is None else self.sat_since
         if now - self.sat_since >= _SAT_BEFORE_OFF:

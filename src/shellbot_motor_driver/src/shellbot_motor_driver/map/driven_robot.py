@@ -106,6 +106,13 @@ class DrivenRobot:
         name = SIT if SIT in self.profile.poses else self.profile.base.spawn_pose
         return np.array(list(self.profile.pose(name).values()))
 
+    def sits_from(self) -> Tuple[Array, Array]:
+        """Return the least and greatest angle of each joint from which the robot may sit, (n joints,) rad each."""
+        free = (-np.inf, np.inf)
+        ranges = np.array([self.profile.sits_from_deg.get(kind, free) for kind in self.profile.joints.values()])
+        low, high = np.radians(ranges).T
+        return low, high
+
     def limb(self, joint: str) -> str:
         """Return the limb of a joint; a joint of none is one by itself."""
         return next((name for name, limb in self.profile.limbs.items() if joint in limb.joints), joint)
