@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import concurrent.futures
 import csv
 import json
@@ -19,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_evaluation.console import run_tool
+from robot_evaluation.console import file_of, run_tool
 from robot_evaluation.errors import DefinitionError, EvaluationError
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import map_jobs, pool_of
@@ -327,3 +328,9 @@ def test_a_link_such_as_dev_stdout_is_written_to_and_stays(tmp_path, capsys):
         link.unlink()
     assert "stdout cannot be used: No space left on device" in capsys.readouterr().err
     assert file.read_text() == "{}\n"
+
+
+def test_a_folder_in_the_place_of_a_file_is_refused_before_the_first_run(tmp_path):
+    with pytest.raises(argparse.ArgumentTypeError, match=r"is a folder; give a file, such as .*/results\.json"):
+        file_of(str(tmp_path))
+    assert file_of(f"{tmp_path}/found.json") == tmp_path / "found.json"

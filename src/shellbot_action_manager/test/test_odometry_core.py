@@ -266,3 +266,37 @@ def test_what_the_robot_turned_during_a_short_gap_of_the_imu_is_known_in_the_end
         reading = BLIND if gap else ImuReading(yaw_quaternion(turned), np.array([0.0, 0.0, 0.0]))
         estimate = odometry.step(i * DT, standing(feet), reading)
     assert estimate.yaw == pytest.approx(known, abs=1e-6)
+
+
+def test_a_core_goes_on_from_what_another_one_knew():
+    first, second = core(), core()
+    feet = np.column_stack((neutral_feet(0.3), np.full(6, -0.16)))
+    for i in range(101):
+        known = first.step(i * DT, standing(feet - [0.002 * i, 0.0, 0.0]), imu_of(yaw_quaternion(0.3)))
+    memory = first.memory
+    assert {type(number) for number in memory} == {float}  # a ROS parameter takes no others
+    assert memory[:3] == [known.t, known.x, known.y] and known.x > 0.1
+    assert second.resume(memory, 3.0)
+    estimate = second.step(3.0, standing(feet), imu_of(yaw_quaternion(0.8)))
+    assert (estimate.x, estimate.y) == (known.x, known.y)
+    assert estimate.yaw == pytest.approx(known.yaw + 0.5)  # the IMU has seen it
+    speed = math.hypot(*known.twist[:2])
+    assert estimate.position_variance == pytest.approx(known.position_variance + (speed * 2.0) ** 2)
+    assert second.step(3.01, standing(feet), imu_of(yaw_quaternion(0.8))).x == pytest.approx(known.x)
+
+
+@pytest.mark.parametrize(
+    ("memory", "t"),
+    [
+        ([1.0, 2.0, 3.0, 0.0, 0.0, 0.0], 0.5),  # of a time ahead: the simulation was started anew
+        ([1.0, 2.0, 3.0, 0.0, 0.0, 0.0], 11.5),
+        ([1.0, math.nan, 3.0, 0.0, 0.0, 0.0], 2.0),
+        ([1.0, 2.0], 2.0),
+        ([], 2.0),
+    ],
+)
+def test_what_is_of_another_time_or_broken_is_not_gone_on_from(memory, t):
+    odometry = core()
+    assert not odometry.resume(memory, t)
+    feet = np.column_stack((neutral_feet(0.3), np.full(6, -0.16)))
+    assert odometry.step(t, standing(feet), BLIND).x == 0.0

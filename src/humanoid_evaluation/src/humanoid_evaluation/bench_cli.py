@@ -13,7 +13,7 @@ import numpy as np
 
 from humanoid_evaluation.robot import Robot
 from humanoid_motion.interface import Feedback
-from robot_evaluation.console import run_tool, say
+from robot_evaluation.console import file_of, run_tool, say
 from robot_evaluation.reports import machine, write_json
 from robot_evaluation.tables import markdown_table, write_between_markers
 from shellbot_common import TICK, SettingsError
@@ -93,7 +93,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Run the bench; returns 0, 1 if it is too slow, 2 for arguments that cannot be used."""
     parser = argparse.ArgumentParser(prog="scripts/bench humanoid", description=__doc__)
     parser.add_argument("--seconds", type=float, default=4.0, help="simulated time of a round (default 4)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to this file")
+    parser.add_argument("--json", type=file_of, metavar="FILE", help="also write the figures to this file")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table between this page's markers")
     return run_tool(lambda: _run(parser.parse_args(arguments)))
 

@@ -14,7 +14,7 @@ from humanoid_evaluation.get_up import Fall, run_get_up, summarise_get_up
 from humanoid_evaluation.matrix import matrix_holds, matrix_table, run_matrix
 from humanoid_evaluation.summary import summarise
 from humanoid_evaluation.trial import Trial, run_trial
-from robot_evaluation.console import add_seeds, add_simulators, one_simulator, run_tool, say, seeds_of
+from robot_evaluation.console import add_seeds, add_simulators, file_of, one_simulator, run_tool, say, seeds_of
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import add_workers, map_jobs, pool_of
 from robot_evaluation.report_files import write_runs
@@ -206,7 +206,7 @@ def _parser() -> argparse.ArgumentParser:
         "--write", type=Path, metavar="PAGE", help="with --campaign, --matrix: put tables between its markers"
     )
     parser.add_argument(
-        "--json", type=Path, metavar="FILE", help="write runs and summary there; what is interrupted goes on from it"
+        "--json", type=file_of, metavar="FILE", help="write runs and summary there; what is interrupted goes on from it"
     )
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="report there: every run as CSV, JSON, Markdown and one HTML page"

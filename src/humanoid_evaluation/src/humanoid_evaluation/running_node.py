@@ -15,7 +15,7 @@ from nav_msgs.msg import Odometry
 
 from humanoid_evaluation.campaign import campaign_table
 from humanoid_evaluation.running import FALLEN, WALKS, Sample, Walk, campaign_walks, measured, score, table
-from robot_evaluation.console import run_tool, say
+from robot_evaluation.console import file_of, run_tool, say
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import map_jobs
 from robot_evaluation.planar import YawUnwrapper
@@ -151,7 +151,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="scripts/experiment humanoid --running", description=__doc__)
     parser.add_argument("--campaign", action="store_true", help="the thesis's 9 + 12 cases; --json FILE resumes")
     parser.add_argument("--repetitions", type=int, metavar="N", help=f"of each case of the campaign; {_REPETITIONS}")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the runs of the campaign there")
+    parser.add_argument("--json", type=file_of, metavar="FILE", help="write the runs of the campaign there")
     parser.add_argument(
         "--write",
         type=Path,

@@ -91,6 +91,14 @@ def seed_of(text: str) -> int:
     return int(text)
 
 
+def file_of(text: str) -> Path:
+    """Return the path of a file to be written; for argparse, which refuses a folder before the first run."""
+    path = Path(text)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is a folder; give a file, such as {path / 'results.json'}")
+    return path
+
+
 def seeds_of(text: str) -> range:
     """Return the seeds that ``N`` (0 to N - 1) or ``A:B`` (A to B - 1) stands for.
 

@@ -139,12 +139,15 @@ class BallTest(ModeWatch, unittest.TestCase):
             self.roll_until(lambda: self.speed() > 0.15, "rolling")
             self.texts.clear()
             heading = self.last["odom"].pose.pose.orientation.z
+            variance = self.last["odom"].pose.covariance[0]
             died = {name: self.kill(name) for name in names}
             for name, process in died.items():
                 self.reborn(name, process)
             if "/action_manager" in names:  # what it said before it died may be that the ball is at rest
                 self.until(lambda: any("found closed" in text for text in self.texts), "the ball is found closed")
                 self.assertAlmostEqual(self.last["odom"].pose.pose.orientation.z, heading, delta=0.02)
+            if "/odometry" in names:  # it goes on from where it was, less certain; a new one is certain of the origin
+                self.until(lambda least=variance: self.last["odom"].pose.covariance[0] > least, "odom goes on")
             self.until(lambda: self.mode() == ("shell", "shell", ""), f"a ball at rest after {names} died")
             self.until(lambda: self.speed() < 0.1, f"braked after {names} died")
             self.roll_until(lambda: self.mode() == ("shell", "shell", "rolling"), f"rolls again after {names} died")

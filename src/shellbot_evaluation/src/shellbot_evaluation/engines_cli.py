@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
-from robot_evaluation.console import engine_of, run_tool, say, seed_of
+from robot_evaluation.console import engine_of, file_of, run_tool, say, seed_of
 from robot_evaluation.reports import machine, write_json
 from robot_evaluation.tables import markdown_table, write_between_markers
 from shellbot_simulator.core.config import ENGINES, check_engine
@@ -35,7 +35,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     p.add_argument("--simulator", nargs="+", type=engine_of, choices=ENGINES, help="engines (default: all)")
     p.add_argument("--servos", action="store_true", help="compare instead what real servos add, in one engine")
     p.add_argument("--seed", type=seed_of, help="of start and sensor noise of the walk (default: none of both)")
-    p.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
+    p.add_argument("--json", type=file_of, metavar="FILE", help="write the figures there, too")
     p.add_argument(
         "--write",
         type=Path,

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
-from robot_evaluation.console import add_out, add_seeds, add_simulators, one_simulator, run_tool, say, seeds_of
+from robot_evaluation.console import add_out, add_seeds, add_simulators, file_of, one_simulator, run_tool, say, seeds_of
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import add_workers, map_jobs, pool_of
@@ -110,7 +110,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--definitions", type=Path, help="another file of experiments")
     p.add_argument("--running", action="store_true", help=RUNNING)
     add_out(p)
-    p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary of one experiment there, too")
+    p.add_argument("--json", type=file_of, metavar="FILE", help="write runs and summary of one experiment there, too")
     p.add_argument("--traces", action="store_true", help="also keep every run as .npz")
     add_workers(p)
     p.add_argument(

@@ -216,7 +216,10 @@ def point(roller: Roller, bearing: float) -> Dict[str, float]:
 
 
 def square(roller: Roller, bearing: float) -> Dict[str, float]:
-    """Roll round a square of 1.5 m with a stop at each corner; the error is the worst true one of a corner."""
+    """Roll round a square of 1.5 m with a stop at each corner; the error is the worst true one of a corner.
+
+    NaN, both, if a corner takes too long.
+    """
     corner, goal = roller.own, roller.truth
     took, worst = 0.0, 0.0
     for k in range(4):
@@ -225,7 +228,7 @@ def square(roller: Roller, bearing: float) -> Dict[str, float]:
         corner, goal = corner + way, goal + roller.in_world(way)
         took += roller.go(corner)
         worst = max(worst, float(np.linalg.norm(roller.truth - goal)))
-    return {"square_s": took, "square_error_m": worst}
+    return {"square_s": took, "square_error_m": worst if math.isfinite(took) else NAN}
 
 
 def roll(case: Conditions) -> Dict[str, Any]:

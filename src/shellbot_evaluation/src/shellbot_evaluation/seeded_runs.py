@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from robot_evaluation.console import add_out, add_seeds, add_simulators, one_simulator, run_tool, say, seeds_of
+from robot_evaluation.console import add_out, add_seeds, add_simulators, file_of, one_simulator, run_tool, say, seeds_of
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import add_workers, map_jobs, pool_of
@@ -89,7 +89,7 @@ class SeededRuns:
         )
         add_seeds(p, "20", self.what)
         add_out(p)
-        p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary there, too")
+        p.add_argument("--json", type=file_of, metavar="FILE", help="write runs and summary there, too")
         add_workers(p)
         marker = f"'<!-- begin: {self.name} -->'"
         p.add_argument("--write", type=Path, metavar="PAGE", help=f"put the table between {marker} and its end")

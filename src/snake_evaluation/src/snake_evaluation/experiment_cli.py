@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ContextManager, Dict, List, Optional, Sequence
 
-from robot_evaluation.console import add_seeds, engine_of, run_tool, say, seeds_of
+from robot_evaluation.console import add_seeds, engine_of, file_of, run_tool, say, seeds_of
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import add_workers, map_jobs, pool_of
@@ -93,7 +93,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--cycles", type=int, default=6, help="cycles that count, after two (default 6)")
     p.add_argument("--timestep", type=float, default=TIMESTEPS[0], help="of the physics, s (default 0.002)")
-    p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary there")
+    p.add_argument("--json", type=file_of, metavar="FILE", help="write runs and summary there")
     p.add_argument(
         "--write", type=Path, metavar="PAGE", help="gait: put a table between the markers snake-modules of a page"
     )

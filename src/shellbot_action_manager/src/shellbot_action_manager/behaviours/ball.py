@@ -179,7 +179,7 @@ class OpenBall(OnPath):
         lies = f"lies tilted by {np.degrees(state.tilt):.0f} deg"
         if self._rights and self._righting.gives_up:
             return (
-                f"{lies} after {self._righting.time:.0f} s of rolling upright; clear its surroundings, then try again"
+                f"{lies} after {self._righting.time:.0f} s of rolling upright; clear and level its surroundings, then try again"
             )
         if self._path().on_pole:
             return self._path().late or None

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Optional, Tuple
+from dataclasses import dataclass, replace
+from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -29,6 +29,8 @@ _LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 # s without the IMU, or with its messages late, as on a busy machine, after which its heading goes on from the one
 # before, so that what the robot turned meanwhile is measured in the end; after a longer time it may have begun anew
 _GAP = 1.0
+_REMEMBERED = 10.0  # s for which a place counts that another core knew
+_LEAST_SPEED = 0.05  # m/s that a robot may have moved at meanwhile, if it did not move faster before
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,37 @@ class OdometryCore:
         self._previous_rate: Optional[float] = None
         self._unseen = 0.0  # s without a heading of the IMU
         self._state = OdometryState(-math.inf, 0.0, 0.0, 0.0, math.nan, _LEVEL, np.zeros(3), 0.0, 0.0)
+
+    @property
+    def memory(self) -> List[float]:
+        """What `resume` needs, plain numbers.
+
+        Time (s), x, y (m), yaw (rad), variance (m^2), speed (m/s), and the heading of the IMU (rad) if it is known.
+        """
+        state = self._state
+        speed = math.hypot(*state.twist[:2].tolist())
+        known = [] if self._previous_yaw is None else [self._previous_yaw]
+        return [float(x) for x in (state.t, state.x, state.y, state.yaw, state.position_variance, speed, *known)]
+
+    def resume(self, memory: Sequence[float], t: float) -> bool:
+        """Go on from what another core knew, such as that of a node that died; return whether that is possible.
+
+        What the robot moved since is not known, and is added to the variance; its turn is that of the IMU.
+
+        Parameters
+        ----------
+        memory : sequence of float
+            `memory` of the other core.
+        t : float
+            Present time, s; a memory that is older than ten seconds, or ahead of it, does not count.
+        """
+        if not 6 <= len(memory) <= 7 or not np.isfinite(memory).all() or not 0.0 <= t - memory[0] <= _REMEMBERED:
+            return False
+        before, x, y, yaw, variance, speed = memory[:6]
+        variance += (max(speed, _LEAST_SPEED) * (t - before)) ** 2
+        self._state = replace(self._state, t=before, x=x, y=y, yaw=yaw, position_variance=variance)
+        self._previous_yaw = memory[6] if len(memory) > 6 else None
+        return True
 
     def step(self, t: float, contacts: ContactEstimate, imu: ImuReading) -> OdometryState:
         """Return the estimate at time t.

@@ -26,6 +26,7 @@ from shellbot_common.publisher_node import Publisher
 from shellbot_common.transforms_node import TransformBroadcaster
 from shellbot_msgs.msg import Contacts
 
+_MEMORY = "~memory"  # parameter
 BLIND_TICKS = 100  # ticks without an attitude before it is reported
 
 
@@ -33,7 +34,7 @@ class OdometryNode:
     """Runs the core at each foot_contacts, which carry the measured contacts and the stamp of joint_states."""
 
     def __init__(self, config: ActionManagerConfig) -> None:
-        self._core = OdometryCore(config)
+        self._core, self._remembered = OdometryCore(config), rospy.get_param(_MEMORY, [])
         self._lock = threading.Lock()
         self._imu = ImuListener(config.attitude)
         self._blind = 0
@@ -53,8 +54,10 @@ class OdometryNode:
             time.sleep(1.0)
             self._log()
             with self._lock:
-                ticks, longest, stamp = self._ticks, self._longest, self._time
+                ticks, longest, stamp, memory = self._ticks, self._longest, self._time, self._core.memory
                 self._ticks, self._longest = 0, 0.0
+            if ticks:  # outlives this process; the next one goes on from it
+                rospy.set_param(_MEMORY, memory)
             self._diagnostics.publish(diagnostics_message(rospy.get_name(), stamp, ticks, longest, None))
 
     def _on_contacts(self, message: Contacts) -> None:
@@ -72,6 +75,8 @@ class OdometryNode:
             if kind is Stamp.RESET:
                 rospy.logwarn("odometry: the clock went back, the simulation was reset; starting at the origin")
                 self._core.reset()
+            if kind is Stamp.FIRST and self._remembered and self._core.resume(self._remembered, t):
+                rospy.logwarn("odometry: restarted; going on from the last place, as if the robot had not moved since")
             self._time = t
             imu = self._imu.read(t)
             self._blind = 0 if imu.orientation is not None else self._blind + 1

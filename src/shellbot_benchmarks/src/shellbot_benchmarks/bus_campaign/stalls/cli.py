@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 from typing import Any, Dict, List, NoReturn, Optional, Sequence
 
-from robot_evaluation.console import add_seeds, run_tool, say, seeds_of
+from robot_evaluation.console import add_seeds, file_of, run_tool, say, seeds_of
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.parallel import add_workers, map_jobs
 from robot_evaluation.reports import machine, write_json
@@ -55,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--stalls", action="store_true", help="this experiment")
     add_seeds(p, "1", "a run each")
     p.add_argument("--seconds", type=float, default=60.0, help="length of a run (default 60)")
-    p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary there")
+    p.add_argument("--json", type=file_of, metavar="FILE", help="write runs and summary there")
     add_workers(p, scheduler=False, text="runs at the same time (default 1); each needs some 1.5 cores")
     p.add_argument(
         "--latency-ms", type=float, default=2.0, help="latency that the driver waits for (default 2, as onboard.launch)"
