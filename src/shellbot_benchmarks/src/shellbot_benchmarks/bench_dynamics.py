@@ -22,17 +22,17 @@ from .bench_kinematics.workers import problem
 
 # ratio: cases of which the worst counts, goal
 RATIOS = {
-    "rnea_vs_pinocchio_python": (("arm_rnea", "ur5_rnea"), 3.5),
-    "crba_vs_pinocchio_python": (("arm_crba", "ur5_crba"), 2.5),
-    "fd_vs_pinocchio_python": (("arm_forward", "ur5_forward"), 3.5),
-    "hexapod_rnea_vs_pinocchio_python": (("hexapod_rnea",), 2.5),
-    "hexapod_aba_vs_pinocchio_python": (("hexapod_forward",), 2.5),
+    "inverse_vs_pinocchio_python": (("arm_inverse", "ur5_inverse"), 3.5),
+    "mass_matrix_vs_pinocchio_python": (("arm_mass_matrix", "ur5_mass_matrix"), 2.5),
+    "forward_vs_pinocchio_python": (("arm_forward", "ur5_forward"), 3.5),
+    "hexapod_inverse_vs_pinocchio_python": (("hexapod_inverse",), 2.5),
+    "hexapod_forward_vs_pinocchio_python": (("hexapod_forward",), 2.5),
     "inside_vs_pinocchio_cpp": (
-        tuple(f"{r}_{a}_inside" for r in ("arm", "ur5") for a in ("rnea", "crba", "forward")),
+        tuple(f"{r}_{a}_inside" for r in ("arm", "ur5") for a in ("inverse", "mass_matrix", "forward")),
         1.0,
     ),
 }
-TOOLBOX = "rtb_urdf", ("arm_rnea", "ur5_rnea"), 500.0
+TOOLBOX = "rtb_urdf", ("arm_inverse", "ur5_inverse"), 500.0
 BATCH_GOAL = 40.0  # million states a second on one core, inverse dynamics of the UR5
 _AGREEMENT = 1e-9
 _PEERS = {"pin": "Pinocchio", "rtb": "Robotics Toolbox"}
@@ -104,7 +104,7 @@ def bench_dynamics(folder: Path, rounds: int, seconds: float) -> Tuple[List[Dict
         for worker in workers.values():
             worker.close()
     rows = {key: _row(key, times, answers) for key in times["ours"]}
-    ratios = {"batch_rnea_m_per_s": 1.0 / rows["ur5_rnea_batch"]["ours"]}
+    ratios = {"inverse_batch_m_per_s": 1.0 / rows["ur5_inverse_batch"]["ours"]}
     if "pin" in times:
         files = [str(models / name) for name in options["robots"]]
         cpp, reason = cpp_figures(folder / "pin", folder, "dynamics", [str(5.0 * seconds), *files], say)

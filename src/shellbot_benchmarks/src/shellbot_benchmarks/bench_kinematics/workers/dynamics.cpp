@@ -50,10 +50,10 @@ int main(int argc, char **argv) {
     Eigen::VectorXd q = pin::integrate(model, pin::neutral(model), start), v = 0.7 * start, a = -1.3 * start;
     const int last = model.nv - 1;
     // as in ours, each call begins where the one before changed something a little
-    measure((name + "_rnea").c_str(), seconds, 1000, [&] {
+    measure((name + "_inverse").c_str(), seconds, 1000, [&] {
       for (int k = 0; k < 1000; ++k) v[0] += 1e-12 * pin::rnea(model, data, q, v, a)[last];
     });
-    measure((name + "_crba").c_str(), seconds, 1000, [&] {
+    measure((name + "_mass_matrix").c_str(), seconds, 1000, [&] {
       for (int k = 0; k < 1000; ++k) q[0] += 1e-12 * pin::crba(model, data, q)(last, last);
     });
     const Eigen::VectorXd tau = pin::rnea(model, data, q, v, a);

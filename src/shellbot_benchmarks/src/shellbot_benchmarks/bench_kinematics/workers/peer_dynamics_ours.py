@@ -24,24 +24,19 @@ def cases(options: Dict[str, Any]) -> Dict[str, Case]:
         compiled = model.compile()
         q, v, a = (np.array(x) for x in robot["state"])
         forces = model.inverse(q, v, a)
-        answers = {
-            "rnea": ("inverse", (q, v, a)),
-            "crba": ("mass_matrix", (q,)),
-            "forward": ("forward", (q, v, forces)),
-        }
-        for case, (kernel, given) in answers.items():
+        for kernel, given in {"inverse": (q, v, a), "mass_matrix": (q,), "forward": (q, v, forces)}.items():
             block, *parts = compiled.block(kernel)
             for part, values in zip(parts, given):
                 part[:] = values
             getattr(compiled, kernel)(block)
             facts = {"answer": parts[-1].ravel().tolist()}
-            made[f"{name}_{case}"] = Case(cycle(getattr(compiled, kernel), [(block,)] * 100), facts=facts)
-            made[f"{name}_{case}_inside"] = Case(_inside(getattr(compiled, kernel), block.copy()))
+            made[f"{name}_{kernel}"] = Case(cycle(getattr(compiled, kernel), [(block,)] * 100), facts=facts)
+            made[f"{name}_{kernel}_inside"] = Case(_inside(getattr(compiled, kernel), block.copy()))
         if not robot["floating"]:
             block, *parts = compiled.block("inverse_batch", _STATES)
             for part, values in zip(parts, (q, v, a)):
                 part[:] = values[:, None]
-            made[f"{name}_rnea_batch"] = Case(cycle(compiled.inverse_batch, [(block,)]), each=_STATES)
+            made[f"{name}_inverse_batch"] = Case(cycle(compiled.inverse_batch, [(block,)]), each=_STATES)
     return made
 
 

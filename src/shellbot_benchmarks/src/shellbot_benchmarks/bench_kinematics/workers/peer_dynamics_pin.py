@@ -37,8 +37,12 @@ def cases(options: Dict[str, Any]) -> Dict[str, Case]:
         tau = pin.rnea(model, data, q, v, a).copy()
         M = np.array(pin.crba(model, data, q))  # noqa: N806
         M = (np.triu(M) + np.triu(M, 1).T)[np.ix_(at, at)]  # noqa: N806
-        made[f"{name}_rnea"] = Case(cycle(pin.rnea, [(model, data, q, v, a)] * 100), facts={"answer": tau[at].tolist()})
-        made[f"{name}_crba"] = Case(cycle(pin.crba, [(model, data, q)] * 100), facts={"answer": M.ravel().tolist()})
+        made[f"{name}_inverse"] = Case(
+            cycle(pin.rnea, [(model, data, q, v, a)] * 100), facts={"answer": tau[at].tolist()}
+        )
+        made[f"{name}_mass_matrix"] = Case(
+            cycle(pin.crba, [(model, data, q)] * 100), facts={"answer": M.ravel().tolist()}
+        )
         made[f"{name}_forward"] = Case(
             cycle(pin.aba, [(model, data, q, v, tau)] * 100),
             facts={"answer": pin.aba(model, data, q, v, tau)[at].tolist()},

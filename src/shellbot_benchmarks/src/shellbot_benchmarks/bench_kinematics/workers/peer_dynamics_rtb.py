@@ -30,5 +30,5 @@ def cases(options: Dict[str, Any]) -> Dict[str, Case]:
             links = [link for link in URDF.load(str(file)).elinks if link.isjoint]
             links[0]._parent = None
             state = [np.array(x) for x in robot["state"]]
-            made[f"{name}_rnea"] = Case(cycle(Robot(links).rne, [state]))
+            made[f"{name}_inverse"] = Case(cycle(Robot(links).rne, [state]))
     return made
