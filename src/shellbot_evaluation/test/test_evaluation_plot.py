@@ -267,7 +267,7 @@ def test_a_folder_that_cannot_be_written_to(tmp_path, capsys):
     [
         (
             [],
-            "say what to draw: reach, walkspace, singularity, frames, bodies, bag or stability; scripts/plot --help",
+            "name what to draw: reach, walkspace, singularity, frames, bodies, bag, stability, humanoid; scripts/plot",
         ),
         (
             ["walkspace", "--model", "ur5"],

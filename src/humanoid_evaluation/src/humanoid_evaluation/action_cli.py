@@ -24,7 +24,7 @@ from humanoid_motion.performer import SUCCEEDED
 from robot_evaluation.console import run_tool, say, seed_of
 from robot_evaluation.joint_tables import read_joints
 from robot_evaluation.tables import markdown_table
-from shellbot_common import SettingsError
+from shellbot_common import SettingsError, add_command
 from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_simulator.core.config import load_config
 
@@ -49,12 +49,12 @@ def parser() -> argparse.ArgumentParser:
     commands = p.add_subparsers(dest="command", required=True, metavar="list|check|record")
     own = argparse.ArgumentParser(add_help=False)
     own.add_argument("--motions-file", type=Path, default="", metavar="FILE", help="with motions of your own")
-    commands.add_parser("list", parents=[own], help="names, frames and durations")
-    check = commands.add_parser("check", parents=[own], help="play motions in the simulator: does it stay on its feet?")
+    add_command(commands, "list", "names, frames and durations", parents=[own])
+    check = add_command(commands, "check", "play motions in the simulator: does it stay on its feet?", parents=[own])
     check.add_argument("motion", nargs="*", help="names; all by default")
     check.add_argument("--friction", type=float, nargs="+", default=[0.6, 0.8, 1.0], help="(default 0.6 0.8 1.0)")
     check.add_argument("--seed", type=seed_of, default=0, help="of start and noise (default 0)")
-    record = commands.add_parser("record", help="make a motion of recorded joint_states")
+    record = add_command(commands, "record", "make a motion of recorded joint_states")
     record.add_argument("motion", help="its name")
     record.add_argument("--from-file", type=Path, required=True, metavar="FILE", help="a bag, or a table (.csv)")
     record.add_argument("--out", type=Path, required=True, metavar="FILE.yaml", help="new, or one that it is added to")

@@ -7,11 +7,11 @@ import argparse
 import io
 import sys
 from pathlib import Path
-from typing import Callable, Optional, Sequence, TextIO
+from typing import Callable, Optional, Sequence, TextIO, Tuple
 
 from tqdm import tqdm
 
-from shellbot_common import SettingsError
+from shellbot_common import SettingsError, package_file
 from shellbot_common.seed_streams import GREATEST_SEED
 from shellbot_simulator.core.config import ENGINES, check_engine
 from shellbot_simulator.core.errors import SimulatorError
@@ -39,7 +39,13 @@ def add_seeds(parser: argparse.ArgumentParser, default: Optional[str], what: str
     )
 
 
-def add_simulators(parser: argparse.ArgumentParser) -> None:
+def robots_with(tool: str) -> Tuple[str, ...]:
+    """Return the robots but Shellbot whose evaluation package has a module of that name, which a script starts."""
+    files = package_file("robot_evaluation", "config").parents[1].glob(f"*_evaluation/src/*_evaluation/{tool}.py")
+    return tuple(sorted({file.parent.name[: -len("_evaluation")] for file in files} - {"shellbot"}))
+
+
+def add_simulators(parser: argparse.ArgumentParser, campaign: bool = True) -> None:
     """Add the option ``--simulator``, a list of engines; `one_simulator` reads it where only one can be used."""
     parser.add_argument(
         "--simulator",
@@ -47,7 +53,7 @@ def add_simulators(parser: argparse.ArgumentParser) -> None:
         type=engine_of,
         choices=ENGINES,
         default=["mujoco"],
-        help="physics engine (default mujoco); a campaign compares several",
+        help="physics engine (default mujoco)" + "; a campaign compares several" * campaign,
     )
 
 

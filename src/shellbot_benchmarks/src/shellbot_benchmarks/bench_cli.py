@@ -9,8 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from robot_evaluation.console import run_tool
+from robot_evaluation.console import robots_with, run_tool
 from robot_evaluation.tables import markdown_table
+from shellbot_common import add_command
 
 from .bench_report import add_report_options, report
 
@@ -21,26 +22,26 @@ def parser() -> argparse.ArgumentParser:
     add_report_options(common, "NAME")
     common.add_argument("--logs", type=Path, default=Path("results/bench"), help="folder for logs of launches")
     p = argparse.ArgumentParser(prog="scripts/bench", description="Speed and latency of the chain, on this machine.")
-    kinds = p.add_subparsers(dest="what", metavar="chain|workers|actions|dynamics|ros|teleop|operator|kinematics|bus")
-    chain = kinds.add_parser("chain", parents=[common], help="the chain in one process, without ROS")
+    kinds = p.add_subparsers(dest="what")
+    chain = add_command(kinds, "chain", "the chain in one process, without ROS", parents=[common])
     chain.add_argument("--seconds", type=float, default=10.0, help="simulated seconds of each situation (default 10)")
     chain.add_argument("--timestep", type=float, default=0.002, help="s, step of the physics (default 0.002)")
-    workers = kinds.add_parser("workers", parents=[common], help="a batch of experiments with one and two workers")
+    workers = add_command(kinds, "workers", "a batch of experiments with one and two workers", parents=[common])
     workers.add_argument("--rounds", type=int, default=3, help="batches of each (default 3)")
-    kinds.add_parser("actions", parents=[common], help="planning and performing the actions of the library")
-    dynamics = kinds.add_parser("dynamics", parents=[common], help="rigid-body dynamics beside Pinocchio")
+    add_command(kinds, "actions", "planning and performing the actions of the library", parents=[common])
+    dynamics = add_command(kinds, "dynamics", "rigid-body dynamics beside Pinocchio", parents=[common])
     dynamics.add_argument("--rounds", type=int, default=20, help="of each case (default 20)")
     dynamics.add_argument("--seconds", type=float, default=0.05, help="of processor time a round (default 0.05)")
     dynamics.add_argument(
         "--peers-env", type=Path, default=Path("build/bench_kinematics"), help="the peer's environment"
     )
-    ros = kinds.add_parser("ros", parents=[common], help="the real launch, headless")
+    ros = add_command(kinds, "ros", "the real launch, headless", parents=[common])
     ros.add_argument("--rtf", type=float, nargs="+", default=[1.0, 0.0], help="real-time factors (default 1 0)")
     ros.add_argument("--seconds", type=float, default=20.0, help="wall seconds of walking (default 20)")
     ros.add_argument("--samples", type=int, default=50, help="commands whose latency is measured (default 50)")
-    teleop = kinds.add_parser("teleop", parents=[common], help="keys through the real window on a virtual display")
+    teleop = add_command(kinds, "teleop", "keys through the real window on a virtual display", parents=[common])
     teleop.add_argument("--samples", type=int, default=100, help="key strokes (default 100)")
-    operator = kinds.add_parser("operator", parents=[common], help="operators that are killed or cut off as they drive")
+    operator = add_command(kinds, "operator", "operators that are killed or cut off as they drive", parents=[common])
     operator.add_argument("--samples", type=int, default=50, help="of each kind (default 50)")
     operator.set_defaults(driven_with="window")
     for name, text in (
@@ -53,7 +54,10 @@ def parser() -> argparse.ArgumentParser:
         ("kinematics", "the kinematics library against its peers, which are installed in an environment of their own"),
         ("bus", "the servo bus on an emulated chain, beside dynamixel-sdk"),
     ):
-        kinds.add_parser(name, help=text, add_help=False)  # these have a command line of their own
+        add_command(kinds, name, text, add_help=False)  # these have a command line of their own
+    for robot in robots_with("bench_cli"):  # scripts/bench starts them
+        add_command(kinds, robot, f"another robot: scripts/bench {robot} --help", add_help=False)
+    kinds.metavar = "|".join(kinds.choices)
     return p
 
 
@@ -71,7 +75,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     p = parser()
     arguments = p.parse_args(argv)
     if arguments.what is None:
-        p.error("name what to measure: chain, workers, actions, dynamics, ros, teleop, operator, kinematics or bus")
+        p.error("name what to measure; scripts/bench --help lists it")
     return run_tool(lambda: _run(arguments, "scripts/bench " + " ".join(sys.argv[1:] if argv is None else argv)))
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What every node of Shellbot needs, in one place; imports nothing of ours."""
 
+from shellbot_common.commands import add_command
 from shellbot_common.errors import ImageError, PackageFileError, SettingsError
 from shellbot_common.log_throttle import LogThrottle
 from shellbot_common.named_numbers import named_numbers
@@ -25,6 +26,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Stamp",
+    "add_command",
     "check_names",
     "check_number",
     "choice",

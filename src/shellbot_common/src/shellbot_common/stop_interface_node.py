@@ -49,7 +49,7 @@ class StopInterface:
         rospy.set_param(STOPPED_BY, cause)
 
     def advertise(self, stop: Callable[[str], Answer], rearm: Callable[[], Answer]) -> None:
-        """Listen for stops and re-arming.
+        """Listen for stops and rearming.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ import rosgraph
 import rospy
 from dynamic_reconfigure.client import Client
 
-from shellbot_common import RobotProfile, SettingsError, named_numbers
+from shellbot_common import RobotProfile, SettingsError, add_command, named_numbers
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_control.errors import ConfigurationError
 from shellbot_control.gain_presets import PRESET, RESET, clamped
@@ -32,15 +32,15 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--server", default="gains", metavar="NAME", help="node of the page (default: gains)")
     commands = p.add_subparsers(dest="command", required=True, metavar="show|preset|set|save|load")
-    commands.add_parser("show", help="print the gains in force and the presets")
-    preset = commands.add_parser("preset", help="switch all classes to a preset, such as soft, walk, ball or reset")
+    add_command(commands, "show", "print the gains in force and the presets")
+    preset = add_command(commands, "preset", "switch all classes to a preset, such as soft, walk, ball or reset")
     preset.add_argument("name", help="see show")
-    change = commands.add_parser("set", help="change entries of the page, such as CLASS_p=30 stiffness=0.8")
+    change = add_command(commands, "set", "change entries of the page, such as CLASS_p=30 stiffness=0.8")
     change.add_argument("entries", nargs="+", metavar="NAME=VALUE")
-    save = commands.add_parser("save", help="write the gains in force to a YAML file")
+    save = add_command(commands, "save", "write the gains in force to a YAML file")
     save.add_argument("file", type=Path, metavar="FILE.yaml")
     save.add_argument("--force", action="store_true", help="replace the file if it exists")
-    load = commands.add_parser("load", help="take the gains of a YAML file; what it does not name stays")
+    load = add_command(commands, "load", "take the gains of a YAML file; what it does not name stays")
     load.add_argument("file", type=Path, metavar="FILE.yaml")
     return p
 

@@ -13,7 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
-from robot_evaluation.console import add_out, add_seeds, add_simulators, file_of, one_simulator, run_tool, say, seeds_of
+from robot_evaluation.console import (
+    add_out,
+    add_seeds,
+    add_simulators,
+    file_of,
+    one_simulator,
+    robots_with,
+    run_tool,
+    say,
+    seeds_of,
+)
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import add_workers, map_jobs, pool_of
@@ -24,14 +34,7 @@ from shellbot_common import package_file
 from shellbot_simulator.core.terrain import terrain, terrains
 
 from .campaign import Campaign
-from .experiment_report import (
-    campaign_text,
-    experiment_text,
-    journal_of,
-    limits_text,
-    walking_summary,
-    write_report,
-)
+from .experiment_report import campaign_text, experiment_text, journal_of, limits_text, walking_summary, write_report
 from .experiments import Experiment, Run, check_speeds, load_experiments, plan_runs
 from .perturbations import Perturbations, add_perturb
 from .runner import RunResult, execute, verdicts
@@ -62,8 +65,7 @@ IN_ALL = ("transform", "roll", "course")
 
 def of_the_script() -> Tuple[str, ...]:
     """Return the experiments that scripts/experiment starts without coming here: two, and those of the other robots."""
-    folders = package_file("shellbot_evaluation", "config").parents[1].glob("*_evaluation")
-    return ("bus-faults", "same", *sorted({f.name[: -len("_evaluation")] for f in folders} - {"robot", "shellbot"}))
+    return ("bus-faults", "same", *robots_with("experiment_cli"))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -96,7 +98,7 @@ def parser() -> argparse.ArgumentParser:
         metavar=("LOW", "HIGH"),
         help="floor friction, spread evenly over the seeds (default 0.7 1.0)",
     )
-    add_perturb(p)
+    add_perturb(p, pushed="walk, turn, square")
     p.add_argument("--distance", type=float, metavar="M", help="walk this far, or this long a side of the square, m")
     p.add_argument("--speed", type=float, metavar="M_S", help="walk at this speed, m/s")
     p.add_argument("--gait", default="tripod", help="gait of the action manager (default tripod)")

@@ -46,14 +46,15 @@ PUSH_S = 0.2
 _WHOLE = ("command_latency", "imu_latency")  # ticks
 
 
-def add_perturb(parser: argparse.ArgumentParser) -> None:
-    """Add the option ``--perturb``, which `Perturbations.parse` reads."""
+def add_perturb(parser: argparse.ArgumentParser, pushed: str) -> None:
+    """Add the option ``--perturb``, which `Perturbations.parse` reads; `pushed`: what takes pushes, if anything."""
+    names = [name for name in PERTURBATIONS if name != PUSH] + [f"{PUSH} ({pushed} only)"] * bool(pushed)
     parser.add_argument(
         "--perturb",
         nargs="+",
         default=[],
         metavar="KEY=LOW[:HIGH]",
-        help=f"what else each run draws by its seed: {', '.join(PERTURBATIONS)}; such as mass_scale=0.9:1.1",
+        help=f"what else each run draws by its seed: {', '.join(names)}; such as mass_scale=0.9:1.1",
     )
 
 

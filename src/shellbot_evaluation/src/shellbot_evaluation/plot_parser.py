@@ -12,8 +12,10 @@ from typing import Any, List, NoReturn, Optional
 import shellbot_description as description
 from robot_evaluation import plot_bodies
 from robot_evaluation.bags import cli as bag_cli
+from robot_evaluation.console import robots_with
 from robot_evaluation.errors import DefinitionError
 from robot_mechanics.arguments import negative_numbers
+from shellbot_common import add_command
 from shellbot_kinematics import Frame
 
 from . import spring_figure
@@ -61,35 +63,35 @@ def parser() -> Parser:
         description="Pictures of a limb's reach, singularities and frames, how far feet may go, masses, recorded runs.",
         epilog="example: scripts/plot walkspace --height 0.17 --out walkspace.png",
     )
-    kinds = p.add_subparsers(dest="what", metavar="reach|walkspace|singularity|frames|bodies|bag|stability")
-    reach = kinds.add_parser(
+    kinds = p.add_subparsers(dest="what")
+    reach = add_command(
+        kinds,
         "reach",
+        "region in the limb's plane, and seen from above",
         parents=[common, robot, fan, height, tip, chain],
-        help="region in the limb's plane, and seen from above",
     )
     reach.add_argument("--samples", type=int, metavar="N", help="with --model: joints drawn (default 20000)")
     reach.add_argument("--seed", type=int, metavar="N", help="with --model: of the draw (default 0)")
-    walk = kinds.add_parser(
-        "walkspace", parents=[common, robot, fan, height], help="stroke of the feet over the ground"
-    )
+    walk = add_command(kinds, "walkspace", "stroke of the feet over the ground", parents=[common, robot, fan, height])
     walk.add_argument("--gait", default="tripod", help="whose stance, lift and height are taken (default tripod)")
     walk.add_argument(
         "--stance", type=float, metavar="M", help="radius on which the feet stand, m (default: the gait's)"
     )
     walk.add_argument("--lift", type=float, metavar="M", help="top of the swing, m (default: the gait's)")
     walk.add_argument("--margin", type=float, metavar="DEG", help="to the joint limits (default: the action manager's)")
-    singular = kinds.add_parser(
-        "singularity", parents=[common, robot, tip, chain], help="smallest singular value and manipulability"
+    singular = add_command(
+        kinds, "singularity", "smallest singular value and manipulability", parents=[common, robot, tip, chain]
     )
     singular.add_argument("--joints", nargs=2, metavar="NAME", help="with --model: the two joints that are varied")
-    frames = kinds.add_parser(
-        "frames", parents=[common, robot, chain], help="joint frames of a limb or of all: --leg all"
-    )
+    frames = add_command(kinds, "frames", "joint frames of a limb or of all: --leg all", parents=[common, robot, chain])
     frames.add_argument("--pose", help=f"{', '.join(description.POSES)} (default stand)")
     frames.add_argument("--q", nargs="+", type=float, metavar="DEG", help="joints instead of a pose (mm if prismatic)")
     plot_bodies.add_parser(kinds, common)
     bag_cli.add_parser(kinds, common)
     spring_figure.add_parser(kinds, common)
+    for name in robots_with("plot_cli"):  # scripts/plot starts them
+        add_command(kinds, name, f"another robot: scripts/plot {name} --help", add_help=False)
+    kinds.metavar = "|".join(kinds.choices)
     return p
 
 
@@ -103,9 +105,9 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     """
     p = parser()
     arguments, unknown = p.parse_known_args(negative_numbers(sys.argv[1:] if argv is None else argv))
-    if arguments.what is None:
-        p.error("say what to draw: reach, walkspace, singularity, frames, bodies, bag or stability")
     kinds: Any = next(action for action in p._actions if isinstance(action, argparse._SubParsersAction)).choices
+    if arguments.what is None:
+        p.error(f"name what to draw: {', '.join(kinds)}")
     for word in unknown:
         option = word.split("=", 1)[0]
         takers = [kind for kind in kinds if option in kinds[kind]._option_string_actions]

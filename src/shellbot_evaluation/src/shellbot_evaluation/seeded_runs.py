@@ -94,8 +94,8 @@ class SeededRuns:
         marker = f"'<!-- begin: {self.name} -->'"
         p.add_argument("--write", type=Path, metavar="PAGE", help=f"put the table between {marker} and its end")
         if self.is_varied:
-            add_simulators(p)
-            add_perturb(p)
+            add_simulators(p, campaign=False)
+            add_perturb(p, pushed="")
         if self.running is not None:
             p.add_argument("--running", action="store_true", help=RUNNING)
         if self.picture is not None:

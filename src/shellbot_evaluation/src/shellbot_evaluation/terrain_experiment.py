@@ -191,7 +191,7 @@ TERRAIN = TerrainRuns(
     name="terrain",
     what="every ground by every gait",
     description="Walks straight on over rubble (boxes of 0.1 m side by side, each 10 to 100 % of the height), a step, "
-    "slopes, through a push from the side, and as fast as it is told. A run ends by the robot's own odometry and is "
+    "slopes, through a push from the side, and as fast as commanded. A run ends by the robot's own odometry and is "
     "scored by ground truth.",
     columns={
         "gait": "gait",

@@ -101,7 +101,7 @@ class ClientLive(unittest.TestCase):
             robot.emergency_stop()
             self.until(robot, lambda: robot.mode == "stopped", "stopped")
             robot.rearm()
-            self.until(robot, lambda: robot.mode != "stopped", "re-armed")
+            self.until(robot, lambda: robot.mode != "stopped", "rearmed")
             robot.walk(x=0.1)
 
     def test_4_the_command_line_performs_and_an_interrupt_takes_it_back(self):

@@ -12,7 +12,7 @@ from typing import List, Optional
 from robot_evaluation.console import add_seeds, run_tool, say, seeds_of
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import add_workers
-from shellbot_common import package_file, read_yaml
+from shellbot_common import add_command, package_file, read_yaml
 from snake_motion.errors import SnakeMotionError
 from snake_motion.families import FAMILIES
 
@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
         prog="scripts/snake", description="Velocity maps, films, plots and the servo bus of the snake."
     )
     commands = p.add_subparsers(dest="command", required=True)
-    one = commands.add_parser("identify", help="measure the velocity map of a family, which cmd_vel uses")
+    one = add_command(commands, "identify", "measure the velocity map of a family, which cmd_vel uses")
     one.add_argument("--family", choices=(*FAMILIES, "all"), default="all", help="of commands (default all)")
     one.add_argument("--modules", type=int, default=16, help=_MODULES.format("16"))
     one.add_argument("--friction", type=float, nargs="+", default=[0.5, 0.8], help="floors (default 0.5 0.8)")
@@ -53,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_workers(one, scheduler=False)
     add_seeds(one, "100:101", "a start with small deviations")
-    slips = commands.add_parser("slips", help="measure how gaits slip, which the odometry corrects")
+    slips = add_command(commands, "slips", "measure how gaits slip, which the odometry corrects")
     slips.add_argument(
         "--friction", type=float, nargs="+", default=[0.2, 0.4, 0.6, 0.8, 1.0], help="floors (default 0.2 to 1.0)"
     )
@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
     )
     slips.add_argument("--gaits", type=Path, metavar="FILE", help=_GAITS + "; then also give --out")
     add_seeds(slips, "0:2", "a run of each case")
-    results = commands.add_parser("results", help="write the page of results out of files of scripts/experiment snake")
+    results = add_command(commands, "results", "write the page of results out of files of scripts/experiment snake")
     results.add_argument("files", nargs="+", type=Path, metavar="FILE", help="JSON of scripts/experiment snake")
     results.add_argument(
         "--odometry", nargs="+", type=Path, default=[], metavar="FILE", help="other runs for its table"
@@ -86,14 +86,14 @@ def parser() -> argparse.ArgumentParser:
         default=Path("docs/results/snake.md"),
         help="page to write (default docs/results/snake.md)",
     )
-    film = commands.add_parser("film", help="write gaits as GIFs")
+    film = add_command(commands, "film", "write gaits as GIFs")
     film.add_argument("--gait", nargs="+", help="names (default: the eight of the source)")
     film.add_argument("--modules", type=int, default=16, help=_MODULES.format("16"))
     film.add_argument("--friction", type=float, default=0.8, help=_FRICTION)
     film.add_argument("--gaits", type=Path, metavar="FILE", help=_GAITS)
     film.add_argument("--variables", type=Path, metavar="FILE", help=_VARIABLES)
     film.add_argument("--out", type=Path, default=Path("docs/pictures"), help="folder (default docs/pictures)")
-    shapes = commands.add_parser("shapes", help="draw the steps of gaits over the shape space")
+    shapes = add_command(commands, "shapes", "draw the steps of gaits over the shape space")
     shapes.add_argument(
         "--gait", default="straight", help="whose winding angle and undulations are changed (default straight)"
     )
@@ -107,9 +107,7 @@ def parser() -> argparse.ArgumentParser:
         help="picture to write (default docs/pictures/snake_shape_space.png)",
     )
     add_workers(shapes, scheduler=False)
-    bus = commands.add_parser(
-        "bus", help="measure gaits on AX-12A servos behind the motor driver, emulated byte by byte"
-    )
+    bus = add_command(commands, "bus", "measure gaits on AX-12A servos behind the motor driver, emulated byte by byte")
     bus.add_argument(
         "--gait",
         nargs="+",
@@ -120,7 +118,7 @@ def parser() -> argparse.ArgumentParser:
     bus.add_argument("--modules", type=int, nargs="+", default=[8, 16], help=_MODULES.format("8 16"))
     bus.add_argument("--friction", type=float, default=0.8, help=_FRICTION)
     bus.add_argument("--cycles", type=int, default=4, help="cycles that count (default 4)")
-    speed = commands.add_parser("speed", help="measure the CPU time of the simulation against simulated time")
+    speed = add_command(commands, "speed", "measure the CPU time of the simulation against simulated time")
     speed.add_argument(
         "--gait",
         nargs="+",

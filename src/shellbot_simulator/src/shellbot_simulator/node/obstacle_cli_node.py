@@ -11,6 +11,7 @@ from typing import Any, List, Optional
 import rosgraph
 import rospy
 
+from shellbot_common import add_command
 from shellbot_common.rotations import quaternion_from_rpy
 from shellbot_msgs.srv import DeleteObstacle, ListObstacles, SpawnObstacle
 from shellbot_simulator.core.config import load_config
@@ -28,7 +29,7 @@ def main(argv: Optional[List[str]] = None) -> None:
     parser.add_argument("--node", default="simulator", help="name of the simulator's node (default simulator)")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, text in (("add", "put one beside the robot"), ("sdf", "print it, for gazebo_ros spawn_model -sdf")):
-        command = commands.add_parser(name, help=text)
+        command = add_command(commands, name, text)
         command.add_argument("shape", choices=tuple(SHAPES))
         command.add_argument("name")
         sizes = "; ".join(f"{shape}: {' '.join(names)}" for shape, names in SHAPES.items())
@@ -37,8 +38,8 @@ def main(argv: Optional[List[str]] = None) -> None:
         command.add_argument("--rpy-deg", type=float, nargs=3, default=(0.0, 0.0, 0.0), metavar=("R", "P", "Y"))
         command.add_argument("--mass", type=float, default=0.0, help="kg; 0: fixed (default)")
         command.add_argument("--friction", type=float, default=0.0, help="0: as everything else (default)")
-    commands.add_parser("delete", help="remove one").add_argument("name")
-    commands.add_parser("list", help="names, sizes and places")
+    add_command(commands, "delete", "remove one").add_argument("name")
+    add_command(commands, "list", "names, sizes and places")
     arguments = parser.parse_args([word for word in (argv or sys.argv[1:]) if ":=" not in word])
     try:
         if arguments.command == "sdf":
