@@ -89,7 +89,7 @@ def test_the_sdk_makes_the_same_packets_of_goals_with_and_without_speeds(variant
 
 
 def story(interval):
-    """Return all that servos were told, tick by tick: start, walk, silence, sit, off, re-arm, stop, walk."""
+    """Return all that servos were told, tick by tick: start, walk, silence, sit, off, rearm, stop, walk."""
     bench = DriverBench(config={"tick": {"speed_interval": interval}, "setpoint": {"off_after": 6.0}})
     listener = Listener(bench)
     tables, steady, moving = [], [], sway(bench)
@@ -155,12 +155,12 @@ def test_a_speed_that_changes_is_sent_until_every_servo_has_said_that_it_has_it(
 def interrupted(name, bench):
     """Do something after which no servo is sure to have its speed; return when."""
     now = bench.port.now()
-    if name == "re-arm":
+    if name == "rearm":
         bench.driver.emergency_stop()
         bench.run(0.1)
         now = bench.port.now()
         assert bench.driver.rearm()
-    elif name == "re-arm while holding":
+    elif name == "rearm while holding":
         bench.fault("dead", servo=5, stop=0.8)
         bench.run(4.0)
         now = bench.port.now()
@@ -181,7 +181,7 @@ def interrupted(name, bench):
     return now
 
 
-@pytest.mark.parametrize("name", ["re-arm", "re-arm while holding", "replug", "torque", "restart of the driver"])
+@pytest.mark.parametrize("name", ["rearm", "rearm while holding", "replug", "torque", "restart of the driver"])
 def test_goals_begin_with_speeds_after(name):
     bench = DriverBench(config=SHIPPED).ready()
     bench.run(1.0, sway(bench))

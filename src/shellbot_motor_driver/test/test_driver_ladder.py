@@ -52,7 +52,7 @@ def test_silence_of_targets_holds_sits_and_switches_off():
     assert bench.largest_step() <= 1.0
     bench.targets = sit
     bench.run(0.5)
-    assert bench.phase is Phase.OFF, "latched: only re-arming ends it"
+    assert bench.phase is Phase.OFF, "latched: only rearming ends it"
     answer = bench.driver.rearm()
     assert answer and "setpoint" in answer.reason
     bench.run(1.3)
@@ -192,7 +192,7 @@ def test_a_lost_servo_holds_the_others_and_comes_back_gently():
     bench.run(1.3, until=lambda: on.append(bool(bench.servo(5).table["torque_enable"])))
     assert all(on) and bench.servo(5).table["torque_limit"] == 983, "its power never failed: it was never limp"
     assert bench.reading(5).condition is Condition.GOOD and "its power never failed" in bench.words("rejoined")
-    assert bench.phase is Phase.HOLDING and "re-arm to go on" in bench.ladder.text
+    assert bench.phase is Phase.HOLDING and "rearm to resume" in bench.ladder.text
     bench.targets = bench.driver.state().command.copy()
     assert bench.driver.rearm()
     bench.run(0.2)
@@ -220,7 +220,7 @@ def test_a_servo_that_was_without_power_comes_back_gently():
     assert "goal set to where it stands" in bench.words("rejoined")
     bench.run(1.0)
     assert bench.reading(5).condition is Condition.GOOD and bench.phase is Phase.HOLDING
-    assert "re-arm to go on" in bench.ladder.text
+    assert "rearm to resume" in bench.ladder.text
     bench.targets = bench.driver.state().command.copy()
     assert bench.driver.rearm()
     bench.run(0.2)
@@ -233,7 +233,7 @@ def test_it_can_be_rearmed_without_a_leg_and_holds_when_that_comes_back():
     bench.run(1.0)
     assert bench.phase is Phase.HOLDING and bench.reading(5).condition is Condition.LOST
     answer = bench.driver.rearm()
-    assert answer.accepted and "re-armed without servo 5 (lower_2_femur)" in answer.reason
+    assert answer.accepted and "rearmed without servo 5 (lower_2_femur)" in answer.reason
     bench.targets = bench.driver.state().command.copy() + 0.1
     bench.run(1.0)
     assert bench.phase is Phase.FOLLOWING and bench.largest_step() <= 40.0
@@ -246,7 +246,7 @@ def test_it_can_be_rearmed_without_a_leg_and_holds_when_that_comes_back():
     assert bench.phase is Phase.HOLDING
     bench.run(0.5, until=lambda: goals.append(bench.servo(5).motor.position))
     assert max(goals) - min(goals) < 0.02, "it holds where it fell"
-    assert "is back: holding; re-arm to go on with it" in bench.words() or "re-arm to go on" in bench.ladder.text
+    assert "is back: holding; rearm to resume with it" in bench.words() or "rearm to resume" in bench.ladder.text
     assert bench.driver.rearm()
     bench.run(1.0)
     assert bench.phase is Phase.FOLLOWING and bench.largest_step() <= 40.0
@@ -501,7 +501,7 @@ def test_emergency_stop_is_at_once_and_latched():
     bench.run(1.0)
     assert bench.phase is Phase.OFF and "emergency stop (window)" in bench.ladder.text and bench.ladder.needs_rearm
     answer = bench.driver.torque(True)
-    assert not answer and "re-arm first" in answer.reason
+    assert not answer and "rearm first" in answer.reason
     for servo in bench.chain.servos:
         servo.motor.position -= 0.3  # it sagged
     bench.run(0.2)
@@ -533,7 +533,7 @@ def test_torque_off_and_on_by_the_operator():
     accepted, reason = bench.driver.rearm()
     assert not accepted and "call torque with true" in reason
     bench.run(0.3)
-    assert len(limp(bench)) == 19, "re-arming is no torque switch"
+    assert len(limp(bench)) == 19, "rearming is no torque switch"
     assert bench.driver.torque(True)
     bench.run(1.5)
     assert bench.phase is Phase.FOLLOWING and limp(bench) == []

@@ -108,7 +108,7 @@ def test_an_unknown_model_is_refused():
 def test_a_joint_in_wheel_mode_is_refused():
     bench = DriverBench(start=False)
     bench.servo(5).table["ccw_angle_limit"] = 0
-    refused(bench, "servo 5 .* wheel mode and would turn for ever")
+    refused(bench, "servo 5 .* wheel mode and turns without end")
 
 
 def test_narrow_angle_limits_are_refused():
@@ -186,7 +186,7 @@ def test_an_echo_where_none_is_expected_is_no_feedback():
 
 
 def test_servos_that_hold_already_keep_holding():
-    """A driver that is started again takes over without a change of torque or goal, and waits for re-arming."""
+    """A driver that is started again takes over without a change of torque or goal, and waits for rearming."""
     bench = DriverBench().ready()
     goals = [servo.table["goal_position"] for servo in bench.chain.servos]
     bench.new_driver()

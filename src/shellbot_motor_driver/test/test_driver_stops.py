@@ -146,7 +146,7 @@ def test_what_a_stop_leaves_behind_outlives_answers_that_are_older():
     assert second.orders().is_switched_off and latch.is_limp, "torque off needs no more than to be requested"
     latch.stop(4.0)
     latch.rearmed(latch.orders)
-    assert latch.is_limp, "re-arming is no torque switch"
+    assert latch.is_limp, "rearming is no torque switch"
     latch.switched_on(latch.orders)
     assert not latch.is_limp
     known = latch.orders

@@ -159,7 +159,7 @@ def test_joints_that_hold_for_long_stop_the_robot_flat_with_the_reason_and_blame
     assert output.mode == "straighten" and output.failed
     assert output.text.startswith("servo 5 was overloaded; stopping flat")
     snake.engine.emergency_stop()
-    assert go_on(0.1, "servo 5 is gone").text == "emergency stop: servo 5 is gone; rearm to go on"
+    assert go_on(0.1, "servo 5 is gone").text == "emergency stop: servo 5 is gone; rearm to resume"
     assert go_on(0.1, "emergency stop (topic): until rearm").text == "emergency stop (topic): until rearm"
 
 

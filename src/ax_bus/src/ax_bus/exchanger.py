@@ -294,7 +294,7 @@ class Exchanger:
     def _fence(self, servo_id: int, key: Key, cut: Optional[float] = None) -> bool:
         """Make sure that a late reply to an earlier question is not taken for the answer to this one.
 
-        Packets have no number. Two READs of the same length cannot be told apart, but replies keep their order: when
+        Packets have no number. Two READs of the same length cannot be distinguished, but replies keep their order: when
         the answer to a READ of a length that is not outstanding has arrived, so has everything older.
 
         Returns

@@ -52,7 +52,7 @@ def targets(bus: Bus, servo_ids: Sequence[int], text: str) -> Dict[int, int]:
         goal = number_of(model, model.register("goal_position"), text)
         low, high = (bus.read_register(servo_id, model.register(f"{side}_angle_limit"), 3) for side in ("cw", "ccw"))
         if not low and not high:
-            raise ToolError(f"servo {servo_id} is in wheel mode and would turn for ever; set its angle limits first")
+            raise ToolError(f"servo {servo_id} is in wheel mode and turns without end; set its angle limits first")
         if not low <= goal <= high:
             raise ToolError(
                 f"servo {servo_id} takes {low} to {high} steps (its angle limits), not {goal}; nothing has moved"

@@ -28,7 +28,7 @@ def alone(bus: Bus, servo_id: int, where: Rounds, progress: Progress) -> None:
     if len(found) > 1:
         raise ToolError(
             f"{len(found)} servos are on the bus ({who}), so nothing was changed; connect only the one to be changed: "
-            "two servos that end up with one ID can no longer be told apart"
+            "two servos that end up with one ID can no longer be distinguished"
         )
     hit = found[0]
     if hit.is_garbled:

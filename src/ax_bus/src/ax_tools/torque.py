@@ -42,7 +42,7 @@ def hold(bus: Bus, servo_id: int, settings: Mapping[str, int] = {}) -> int:  # n
     """
     model = model_at(bus, servo_id)
     if not any(bus.read_register(servo_id, model.register(f"{side}_angle_limit"), 3) for side in ("cw", "ccw")):
-        raise ToolError(f"servo {servo_id} is in wheel mode and would turn for ever; set its angle limits first")
+        raise ToolError(f"servo {servo_id} is in wheel mode and turns without end; set its angle limits first")
     for name, number in settings.items():
         bus.write_register(servo_id, model.register(name), number)
     if not bus.read_register(servo_id, model.register("torque_limit"), 3):

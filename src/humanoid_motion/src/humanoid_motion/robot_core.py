@@ -30,7 +30,7 @@ SILENCE = 0.1  # s without a measurement after which a walk is not gone on with 
 # fraction of the weight, and the torso has turned slower than this (rad/s), for so long (s); or after so long (s)
 _STANDS, _CALM, _CALM_FOR, _SETTLES = 0.2, 0.15, 0.3, 4.0
 _WARM_UP = 80  # ticks: some steps
-_STOPPED = "Emergency stop: the joints are held where they are; rearm it (button or service rearm) to go on."
+_STOPPED = "Emergency stop: the joints are held where they are; rearm it (button or service rearm) to resume."
 _ELSEWHERE = 0.2  # rad of a joint from the stance at the start, from where the engine cannot begin
 
 

@@ -59,7 +59,7 @@ class OnboardTest(unittest.TestCase):
         return {name: line.message for name, line in self.lines.items() if line.level} or self.lines.keys()
 
     def stand(self):
-        """Wait until it stands; re-arm it and request hexapod where a stutter of a busy machine stopped the driver."""
+        """Wait until it stands; rearm it and request hexapod where a stutter of a busy machine stopped the driver."""
         rearm = rospy.ServiceProxy("rearm", Trigger)
 
         def stands():

@@ -97,7 +97,7 @@ class FaultsTest(unittest.TestCase):
         self.assertEqual(self.registers("torque_enable"), {1}, "no moment without torque")
         wait_until(lambda: w.stopped and w.stopped[-1] is True, 60, "the action manager hears of it")
         w.target = MIDDLE
-        wait_until(lambda: w.status and "re-arm" in w.status.text, 60, lambda: str(w.status))
+        wait_until(lambda: w.status and "rearm" in w.status.text, 60, lambda: str(w.status))
         np.testing.assert_allclose(w.position(), OTHER, atol=0.03)
         w.free(MIDDLE)
         w.arrive(MIDDLE)

@@ -166,12 +166,12 @@ class Witness:
         return self.status is not None and not self.status.holding
 
     def free(self, target, seconds=60.0):
-        """Give targets, and re-arm if the driver waits for it, until they are followed."""
+        """Give targets, and rearm if the driver waits for it, until they are followed."""
         self.target = np.array(target)
         wait_until(self.freed, seconds, lambda: f"follows; status {self.status}")
 
     def arrive(self, target, seconds=60.0):
-        """Give targets, and re-arm if the driver waits for it, until the joints are there."""
+        """Give targets, and rearm if the driver waits for it, until the joints are there."""
         self.target = np.array(target)
         wait_until(
             lambda: self.freed() and self.states is not None and np.abs(self.position() - self.target).max() < 0.03,
@@ -180,7 +180,7 @@ class Witness:
         )
 
     def freed(self):
-        """Re-arm if the driver waits for it; return whether it follows.
+        """Rearm if the driver waits for it; return whether it follows.
 
         On a starved machine it waits without a cause of the test's: the roll call loses packets, so that it does not
         start, the bus process is replaced, or a servo is lost, which stays latched.
@@ -204,7 +204,7 @@ def call(name, *content):
 def call_until_success(name, *content, seconds=60.0):
     """Call a service of the driver until it succeeds, as an operator does; return its message.
 
-    A starved emulated chain answers too late to confirm at once that its torque is off, or to be re-armed.
+    A starved emulated chain answers too late to confirm at once that its torque is off, or to be rearmed.
     """
     answers = []
 

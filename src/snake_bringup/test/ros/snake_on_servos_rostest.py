@@ -38,7 +38,7 @@ class SnakeOnServosTest(LatestTopics, unittest.TestCase):
 
     def go_on_after_a_stop(self, gait="straight 1"):
         """Do as the operator does: on a busy machine a joint may be late long enough for the snake to stop flat, and a
-        servo may miss so many replies that the driver stops all until it is re-armed.
+        servo may miss so many replies that the driver stops all until it is rearmed.
         """
         mode = self.latest["mode"]
         if mode.name == "stopped":
@@ -58,7 +58,7 @@ class SnakeOnServosTest(LatestTopics, unittest.TestCase):
         stop, rearm = (rospy.ServiceProxy(name, Trigger) for name in ("emergency_stop", "rearm"))
         self.wait(lambda: stop().success, "torque off is confirmed")  # on a busy machine too late for one call
         self.wait(lambda: self.latest["stopped"].data and self.latest["mode"].name == "stopped", "stopped")
-        self.wait(lambda: rearm().success, "re-armed")
+        self.wait(lambda: rearm().success, "rearmed")
         # before, gaits are refused
         self.wait(
             lambda: self.latest["mode"].name == "go", "ready again", lambda: self.go_on_after_a_stop("straight -1")

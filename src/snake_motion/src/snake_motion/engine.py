@@ -124,7 +124,7 @@ class SnakeEngine:
     def emergency_stop(self) -> None:
         """Hold the present command until `rearm`, which begins no gait, not even that of the start."""
         self._first = ""
-        self._enter("stopped", "emergency stop; rearm to go on")
+        self._enter("stopped", "emergency stop; rearm to resume")
 
     def rearm(self) -> None:
         """End the emergency stop: straighten slowly from where the joints are, then be ready."""
@@ -191,7 +191,7 @@ class SnakeEngine:
         if self._mode == "stopped":
             if feedback.hold:
                 is_whole = feedback.hold.startswith("emergency stop")  # as the connector's, with what to do
-                self._text = feedback.hold if is_whole else f"emergency stop: {feedback.hold}; rearm to go on"
+                self._text = feedback.hold if is_whole else f"emergency stop: {feedback.hold}; rearm to resume"
             return self._output()
         if self._mode == "relax":
             self._active, self._target = None, None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who walks the robot in a campaign: stops when the driver says so, re-arms when it may, stands up, walks on."""
+"""Who walks the robot in a campaign: stops when the driver says so, rearms when it may, stands up, walks on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Dict, List, Tuple
 
 from shellbot_chain.onboard_chain import OnboardChain
 
-_RETRY = 1.0  # s between two requests to re-arm
+_RETRY = 1.0  # s between two requests to rearm
 
 
 class Operator:
@@ -25,9 +25,9 @@ class Operator:
     stops : int
         How often the driver stopped the robot.
     rearmings : int
-        How often it was re-armed.
+        How often it was rearmed.
     refusals : dict of str to int
-        Why re-arming was refused, and how often.
+        Why rearming was refused, and how often.
     moving_time : float
         s in which the driver followed targets.
     """

@@ -123,7 +123,7 @@ def _timeouts(chain: OnboardChain) -> float:
 
 
 def _settle(chain: OnboardChain) -> None:
-    """Re-arm when it is allowed, and let the robot stand again."""
+    """Rearm when it is allowed, and let the robot stand again."""
     end, is_requested = chain.time + _SETTLE, False
     while chain.time < end or chain.robot.driver.ladder().needs_rearm:
         ladder = chain.robot.driver.ladder()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The fan's servo in wheel mode, in which it would turn for ever: it turns while its lease is renewed."""
+"""The fan's servo in wheel mode, in which it turns without end: it turns while its lease is renewed."""
 
 from __future__ import annotations
 

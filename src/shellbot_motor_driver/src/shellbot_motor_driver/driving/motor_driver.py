@@ -134,7 +134,7 @@ class MotorDriver:
             self._link.all_off(self.config.fan.stop_burst)
         report = self._begin(False)
         if self.config.start.torque:
-            self._rungs.clear("torque_off")  # re-arming brings it
+            self._rungs.clear("torque_off")  # rearming brings it
         self.emergency_stop("during the start")
         return report
 
@@ -146,7 +146,7 @@ class MotorDriver:
             scheduler.record(overhead)
         self._fan.stop()
         self._is_torque_requested = torque or bool(start.held)
-        if start.held:  # who was limp beside those stays so until re-armed
+        if start.held:  # who was limp beside those stays so until rearmed
             self._safety.off.update(i for i in range(len(link.tracks)) if i not in start.held)
         elif torque and report.is_write_only:
             self._starting_until = link.now() + _BLIND_START
@@ -345,7 +345,7 @@ class MotorDriver:
             return Answer(True, "torque is off")
         against = [rung.text for rung in self._rungs.all if rung.reaction is Reaction.OFF and rung.key != "torque_off"]
         if against:
-            return Answer(False, f"torque stays off: {against[0]}; re-arm first")
+            return Answer(False, f"torque stays off: {against[0]}; rearm first")
         if not self._watch.port.is_open:
             return Answer(False, "the port is disconnected; torque can be switched on when it is back")
         self._rungs.clear("torque_off", "torque comes on")
@@ -354,7 +354,7 @@ class MotorDriver:
 
     def emergency_stop(self, cause: str = "emergency stop") -> None:
         """Switch all torque off at once and keep it off until `rearm`."""
-        text = f"emergency stop ({cause}): torque is off; make sure that the robot is free, then re-arm"
+        text = f"emergency stop ({cause}): torque is off; make sure that the robot is free, then rearm"
         self._rungs.set("emergency_stop", Reaction.OFF, text, True, self.bus.port.now())
         self._off_now()
 
@@ -388,13 +388,13 @@ class MotorDriver:
         if not rungs.latched:
             return Answer(True, "nothing was latched")
         if not self._watch.port.is_open:
-            return Answer(False, "the port is disconnected: plug it in, it is reopened without a restart, then re-arm")
+            return Answer(False, "the port is disconnected: plug it in, it is reopened without a restart, then rearm")
         roll = self._watch.roll
         lost = roll.lost if len(roll.lost) <= self.config.servo.rearm_without else []
         away = [track for track in roll.away if track not in lost]
         if away:
             names = ", ".join(track.name for track in away[:4])
-            return Answer(False, f"{names} not back yet; check cables and power, then re-arm")
+            return Answer(False, f"{names} not back yet; check cables and power, then rearm")
         objection = self._safety.objection(now)
         if objection:
             return Answer(False, objection)
@@ -411,8 +411,8 @@ class MotorDriver:
             self._arm()
         roll.go_on_without(now)
         without = f" without {', '.join(track.name for track in lost)}" if lost else ""
-        rungs.say("rearm", Level.INFO, f"re-armed{without} ({names_of})")
-        return Answer(True, f"re-armed{without} ({names_of}); motion starts from where the joints are")
+        rungs.say("rearm", Level.INFO, f"rearmed{without} ({names_of})")
+        return Answer(True, f"rearmed{without} ({names_of}); motion starts from where the joints are")
 
     def _arm(self) -> None:
         """Start afresh: the next targets are the first."""
@@ -440,9 +440,9 @@ class MotorDriver:
     def drive_fan(self, velocity: float) -> Answer:
         """Turn the fan's servo in wheel mode for ``fan.lease`` s, joint rad/s; refused unless it is in wheel mode."""
         if self._link.wheel >= 0 and self._phase in (Phase.OFF, Phase.BUS_DOWN, Phase.CLOSED):
-            return Answer(False, f"the fan does not turn while the driver is {self._phase.name.lower()}; re-arm first")
+            return Answer(False, f"the fan does not turn while the driver is {self._phase.name.lower()}; rearm first")
         if self._safety.withholds(self._link.wheel):
-            return Answer(False, "the fan's torque is withheld (heat or overload); let it cool, then re-arm")
+            return Answer(False, "the fan's torque is withheld (heat or overload); let it cool, then rearm")
         try:
             return self._fan.turn(velocity)
         except PortError as error:

@@ -44,7 +44,7 @@ class PortWatch:
             self.is_open = False
             self._back_off = self._config.reopen_first
             self._reopen_at = now + self._back_off
-            text = f"bus down: {error}; the servos hold their last goals. The port reopens by itself; then re-arm"
+            text = f"bus down: {error}; the servos hold their last goals. The port reopens by itself; then rearm"
             self._rungs.set("bus_down", Reaction.HOLD, text, True, now)
         for track in self._link.tracks:
             track.on(Event.MISSED)  # no goals before its settings were read
@@ -55,7 +55,7 @@ class PortWatch:
             return self.is_open
         if not self._reopen(now):
             return False
-        text = "the port is back; every servo is read before it gets goals. Re-arm to go on"
+        text = "the port is back; every servo is read before it gets goals. Rearm to resume"
         self._rungs.set("bus_down", Reaction.HOLD, text, True, now)
         self._opened(now)
         return True

@@ -60,7 +60,7 @@ class RollCall:
         self._reported, self._due = (), now + _CALL
 
     def go_on_without(self, now: float) -> None:
-        """Accept that those who are lost now stay away: the robot was re-armed without them."""
+        """Accept that those who are lost now stay away: the robot was rearmed without them."""
         lost = self.lost
         self._without = frozenset(track.index for track in lost)
         if lost:
@@ -75,7 +75,7 @@ class RollCall:
             self._without = frozenset()
             self._rungs.clear("without")
             names = ", ".join(self._link.tracks[index].name for index in sorted(back))
-            text = f"{names} is back: holding; re-arm to go on with it"
+            text = f"{names} is back: holding; rearm to resume with it"
             self._rungs.set("servo_lost", Reaction.HOLD, text, True, now)
         if not lost:
             self._reported, self._due = (), now
@@ -99,10 +99,10 @@ class RollCall:
         self._rungs.set("servo_lost", Reaction.HOLD, text, self._config.servo.rearm_after_lost, now)
 
     def settle(self, now: float) -> None:
-        """Say that everyone is back, once that is so; the step stays until re-armed if it is latched."""
+        """Say that everyone is back, once that is so; the step stays until rearmed if it is latched."""
         rung = self._rungs.get("servo_lost")
         if rung.reaction and not self.away:
             if rung.latched:
-                self._rungs.set("servo_lost", Reaction.HOLD, "all servos are back; re-arm to go on", True, now)
+                self._rungs.set("servo_lost", Reaction.HOLD, "all servos are back; rearm to resume", True, now)
             else:
                 self._rungs.clear("servo_lost", "all servos are back")

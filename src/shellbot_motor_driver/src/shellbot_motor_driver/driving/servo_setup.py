@@ -172,7 +172,7 @@ def _identify(link: ServoLink, track: ServoTrack, found: _Findings) -> None:
             )
         else:
             found.problems.append(
-                f"{track.name} is in wheel mode and would turn for ever: scripts/servo prepare sets its angle limits"
+                f"{track.name} is in wheel mode and turns without end: scripts/servo prepare sets its angle limits"
             )
         return
     first, last = link.map.limits_steps()[track.servo_id]

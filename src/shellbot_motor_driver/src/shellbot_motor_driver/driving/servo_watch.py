@@ -257,7 +257,7 @@ class ServoWatch:
         if track.state.misses <= _PING_EVERY:
             return  # a single lost reply says nothing of its level
         text = f"{track.name} answers PING but no READ: its status return level is 0; scripts/servo prepare sets it"
-        self._rungs.say("rejoin", Level.WARN, f"{text}, then re-arm")
+        self._rungs.say("rejoin", Level.WARN, f"{text}, then rearm")
 
     def age(self, now: float) -> None:
         """Doubt servos that were not read for so long that they may have restarted; to be called before goals go."""

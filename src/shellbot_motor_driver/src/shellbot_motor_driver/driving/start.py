@@ -78,7 +78,7 @@ class Start:
             return report
         self._take_over()
         if self.held:
-            text = "the driver was restarted while servos held: they keep holding; re-arm to go on"
+            text = "the driver was restarted while servos held: they keep holding; rearm to resume"
             self._rungs.set("restarted", Reaction.HOLD, text, True, link.now())
             return replace(report, resumed=True)
         if torque:

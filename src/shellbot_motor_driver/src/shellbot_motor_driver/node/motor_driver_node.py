@@ -220,7 +220,7 @@ class MotorDriverNode:
         self._latch.cause = was_stopped or cause
         self._latch.show(True)
         with self._lock:
-            self._latch.keep(was_stopped or cause)  # again: a re-arming that came before may have ended just now
+            self._latch.keep(was_stopped or cause)  # again: a rearming that came before may have ended just now
         status = self._bus.confirm_off()
         text = f"was stopped before ({was_stopped})" if was_stopped else f"stopped ({cause})"
         text += f": {status.text}; stays so until rearm is called"

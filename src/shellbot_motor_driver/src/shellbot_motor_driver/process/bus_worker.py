@@ -296,11 +296,11 @@ class Worker:
             self._send("failed", error)
 
     def _give_torque(self, driver: MotorDriver, name: str, known: Orders) -> Answer:
-        """Re-arm or switch torque on, unless there were more orders than whoever requests it knew of."""
+        """Rearm or switch torque on, unless there were more orders than whoever requests it knew of."""
         self._obey(driver)
         if self._orders.stops > known.stops:
             return Answer(
-                False, "there was another emergency stop meanwhile; make sure that the robot is free, then re-arm"
+                False, "there was another emergency stop meanwhile; make sure that the robot is free, then rearm"
             )
         if name == "rearm":
             return driver.rearm()

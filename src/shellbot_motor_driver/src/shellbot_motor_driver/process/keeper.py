@@ -170,7 +170,7 @@ class Keeper:
 
     def _launch_again(self) -> None:
         self.restarts += 1
-        how = "limp" if self.latch.is_limp else "into hold; re-arm to go on"
+        how = "limp" if self.latch.is_limp else "into hold; rearm to resume"
         self.say(Level.WARN, f"starting the bus process again, {how}")
         try:
             self.launch(START_S)

@@ -23,7 +23,7 @@ class Ending(IntEnum):
 class Orders(NamedTuple):
     """Everything that takes torque away, from the parent. Numbers only grow, so that none is lost or done twice."""
 
-    #: stops, stops_over: Emergency stops so far, and how many of them were ended by re-arming
+    #: stops, stops_over: Emergency stops so far, and how many of them were ended by rearming
     stops: int = 0
     stops_over: int = 0
     #: offs, offs_over: Requests to switch torque off so far, and how many of them were ended by switching it on

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an operator took from the robot, which outlives a bus process: a stop until re-armed, torque until it is on."""
+"""What an operator took from the robot, which outlives a bus process: a stop until rearmed, torque until it is on."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Rungs:
 
     @property
     def latched(self) -> Tuple[Rung, ...]:
-        """Those that wait for re-arming."""
+        """Those that wait for rearming."""
         return tuple(rung for rung in self.all if rung.latched)
 
     def ladder(self, phase: Phase, torque_fraction: float) -> Ladder:

@@ -23,7 +23,7 @@ _FRESH_FOR = 1.0  # s for which all readings must be young and frequent before t
 _RATE_WINDOW, _RATE_INTERVAL = 1.0, 0.1  # s over which READs are counted, and between two counts
 _INTERVAL = 0.05  # s between two looks at heat and overload
 _COOLED = 5.0  # K below the threshold at which a hot servo counts as cool again
-_RECOVERED = 0.2  # V above a threshold at which re-arming is allowed
+_RECOVERED = 0.2  # V above a threshold at which rearming is allowed
 
 _NUMBER = re.compile(r"-?\d+\.\d+")
 _VOLTAGE_TEXTS = {
@@ -47,7 +47,7 @@ class Safety:
     Attributes
     ----------
     off : set of int
-        Servos that stay limp until re-armed: a hot leg, a second overload, or limp when the driver took over.
+        Servos that stay limp until rearmed: a hot leg, a second overload, or limp when the driver took over.
     """
 
     def __init__(self, link: ServoLink, rungs: Rungs) -> None:
@@ -178,10 +178,10 @@ class Safety:
             return
         who = "check their publisher (rostopic info joint_targets)"
         if age > config.off_after and before.reaction < Reaction.SIT_AND_OFF:
-            text = f"no valid targets for {config.off_after:g} s: torque goes off; {who}, then re-arm"
+            text = f"no valid targets for {config.off_after:g} s: torque goes off; {who}, then rearm"
             rungs.set("setpoint", Reaction.SIT_AND_OFF, text, True, now)
         elif age > config.sit_after and before.reaction < Reaction.SIT:
-            text = f"no valid targets for {config.sit_after:g} s: sitting down; {who}, then re-arm"
+            text = f"no valid targets for {config.sit_after:g} s: sitting down; {who}, then rearm"
             rungs.set("setpoint", Reaction.SIT, text, True, now)
         elif before.reaction < Reaction.HOLD:
             text = f"no valid targets for {config.hold_after:g} s: holding; {who}"
@@ -214,7 +214,7 @@ class Safety:
         if level == 1:
             text = (
                 f"{track.name} is at {track.temperature:.0f} degC, its limit is {track.temperature_limit}: "
-                f"{track.limb} has half its torque, the robot sits down; let it cool, then re-arm"
+                f"{track.limb} has half its torque, the robot sits down; let it cool, then rearm"
             )
             self._rungs.set("heat", Reaction.SIT, text, True, now)
             self._derate()
@@ -222,7 +222,7 @@ class Safety:
         minutes = self._config.heat.cool_down / 60.0
         text = (
             f"{track.name} is at its limit ({track.temperature:.0f} degC): torque of {track.limb} is off, the robot "
-            f"sits; let it cool for {minutes:.0f} min, then re-arm"
+            f"sits; let it cool for {minutes:.0f} min, then rearm"
         )
         self._rungs.set("heat_shutdown", Reaction.SIT, text, True, now)
         self.off.update(leg)
@@ -276,7 +276,7 @@ class Safety:
         config = self._config.overload
         if last is not None and now - last < config.window:
             self.off.add(i)
-            text = f"{track.name} is overloaded again: it stays off, the others hold; free the joint, then re-arm"
+            text = f"{track.name} is overloaded again: it stays off, the others hold; free the joint, then rearm"
             self._rungs.set("overload", Reaction.HOLD, text, True, now)
             return
         self._overloaded[i] = now
@@ -295,13 +295,13 @@ class Safety:
         if not self._overloaded and not rung.latched:
             fraction = self._config.overload.torque_fraction
             self._rungs.clear("overload")
-            text = f"{track.name} has {fraction:.0%} torque after an overload, until re-armed"
+            text = f"{track.name} has {fraction:.0%} torque after an overload, until rearmed"
             self._rungs.set("overload", Reaction.DERATE, text, True, now)
 
-    # -- re-arming ---------------------------------------------------------------------------------------------------
+    # -- rearming ---------------------------------------------------------------------------------------------------
 
     def objection(self, now: float) -> Optional[str]:
-        """Return why re-arming is refused, or None."""
+        """Return why rearming is refused, or None."""
         config, volts = self._config, self.supply.supply.filtered
         rung = self._rungs.get("voltage")
         needed = {

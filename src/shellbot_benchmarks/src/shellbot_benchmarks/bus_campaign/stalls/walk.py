@@ -31,7 +31,7 @@ Array = np.ndarray
 LOG, TABLES = "log.json", "log.npz"  # in the folder of the run
 _PERIOD = 0.01  # s between two targets and looks at the state
 _WATCH = 0.05  # s between two polls, as the node has it
-_RETRY = 1.0  # s between two requests to re-arm, and between two starts
+_RETRY = 1.0  # s between two requests to rearm, and between two starts
 _ARRAYS = ("samples", "stamps", "good")
 _FREQUENCY = 0.7  # Hz of the gait
 # rad around the pose "stand"; at most 1.1 rad/s
@@ -232,7 +232,7 @@ class Walker:
                 self.log.events.append((time.monotonic(), f"{notice.level.name} {notice.key}: {notice.text}"))
 
     def _operate(self) -> None:
-        """Give the plan's orders, take them back, re-arm when the driver waits for it."""
+        """Give the plan's orders, take them back, rearm when the driver waits for it."""
         for order in self.plan.orders:
             if self._rearm_until(self.begin + order.start) or time.monotonic() > self.end - LAST_ORDER:
                 return
@@ -243,7 +243,7 @@ class Walker:
         self._rearm_until(float("inf"))
 
     def _rearm_until(self, when: float) -> bool:
-        """Wait, re-arm meanwhile if need be; return whether the run is over."""
+        """Wait, rearm meanwhile if need be; return whether the run is over."""
         retry_at = 0.0
         while time.monotonic() < when:
             if self._is_over.wait(_WATCH):
