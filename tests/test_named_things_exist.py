@@ -233,7 +233,8 @@ def test_wrong_files_are_found():
 # ---- terms ---------------------------------------------------------------------------
 
 TERMS = """CLIK, Levenberg-Marquardt, branch, batch, packed, virtual chassis, serpenoid, winding angle, shape space,
-side-winding, velocity map, walking engine, sole, centre of pressure, DCM, gore, fan, duty factor, regressor"""
+side-winding, velocity map, walking engine, sole, centre of pressure, DCM, gore, fan, duty factor, regressor,
+connector, driver, odometry, operator in control, seed, cost of transport, lock-step, rest pose"""
 
 
 def test_the_glossary_explains_the_terms_of_every_robot():

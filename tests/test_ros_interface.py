@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/ros_interface.md names every topic and service that a node of the workspace has or uses."""
+"""docs/ros_interface.md names every topic and service of the nodes, and a package's README their private parameters."""
 
 from __future__ import annotations
 
@@ -85,3 +85,29 @@ def test_the_page_names_every_topic_and_service_and_who_has_it():
     assert len(calls) > 150, "nodes set their topics up in another style now"
     lost = list(missing(calls, rows()))
     assert not lost, "\n".join(lost)
+
+
+def private_parameters():
+    """Yield where a node reads a private parameter by its name, with its package and the name."""
+    for file in sorted(ROOT.glob("src/*/src/**/*.py")):
+        for line, text in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            for name in re.findall(r'(?:get|has)_param\("~(\w+)"', text):
+                yield f"{file.relative_to(ROOT)}:{line}", file.relative_to(ROOT / "src").parts[0], name
+
+
+def undocumented(parameters, readme_of):
+    for where, package, name in parameters:
+        if not re.search(rf"~{name}\b", readme_of(package)):
+            yield f"{where}: the README of {package} has no ~{name}"
+
+
+def test_the_readmes_have_every_private_parameter():
+    parameters = list(private_parameters())
+    assert len(parameters) > 30, "nodes read their parameters in another style now"
+    lost = list(undocumented(parameters, lambda package: (ROOT / "src" / package / "README.md").read_text("utf-8")))
+    assert not lost, "\n".join(lost)
+
+
+def test_a_parameter_without_a_row_is_found():
+    found = undocumented([("a.py:1", "a", "gait"), ("a.py:2", "a", "gaits")], lambda package: "| `~gaits` | |")
+    assert list(found) == ["a.py:1: the README of a has no ~gait"]
