@@ -178,9 +178,8 @@ class OpenBall(OnPath):
             return _BLIND.format("attitude", "beginning to open")
         lies = f"lies tilted by {np.degrees(state.tilt):.0f} deg"
         if self._rights and self._righting.gives_up:
-            return (
-                f"{lies} after {self._righting.time:.0f} s of rolling upright; clear and level its surroundings, then try again"
-            )
+            after = f"{lies} after {self._righting.time:.0f} s of rolling upright"
+            return f"{after}; clear and level its surroundings, then try again"
         if self._path().on_pole:
             return self._path().late or None
         return super().failure(state)
