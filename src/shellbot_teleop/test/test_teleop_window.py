@@ -770,6 +770,14 @@ def test_the_header_names_the_robot(setup):
     assert setup.window.header._title.text() == "Arm"
 
 
+def test_the_gaits_of_the_robot_are_offered(setup):
+    setup.model.observe_limits(replace(setup.model.limits, gaits=("tripod", "moonwalk"), gait="moonwalk"))
+    for _ in range(2):
+        setup.window.show_command()
+    choices = setup.window.body.gaits._buttons
+    assert [(name, choice.isChecked()) for name, choice in choices.items()] == [("tripod", False), ("moonwalk", True)]
+
+
 def test_no_gait_is_cut(setup):
     setup.window.pages.setCurrentWidget(setup.window.body)
     setup.work(0.1)

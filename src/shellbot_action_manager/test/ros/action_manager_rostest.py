@@ -155,6 +155,7 @@ class ActionManagerTest(unittest.TestCase):
         live.until(lambda: "walkspace" in live.last and "foot_contacts" in live.last, "latched topics")
         self.assertAlmostEqual(live.last["walkspace"].max_velocity.linear.x, 0.40, delta=0.02)
         self.assertEqual(live.last["walkspace"].gait, "tripod")
+        self.assertIn("limp", live.last["walkspace"].gaits)
         contacts = live.last["foot_contacts"]
         self.assertEqual(contacts.model, "feet")
         self.assertEqual([(c.name, c.in_contact) for c in contacts.contacts][5], ("lower_6_foot", True))

@@ -19,7 +19,7 @@ from prompt_toolkit.utils import is_dumb_terminal
 from shellbot_common import SettingsError
 from shellbot_teleop.action_client_node import ActionClient
 from shellbot_teleop.action_model import ActionModel, ActionsSeen
-from shellbot_teleop.actions import ACTIONS, HeldAction
+from shellbot_teleop.actions import HeldAction, find_action
 from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.command_line import load_settings, parse_arguments
 from shellbot_teleop.command_model import CommandModel
@@ -132,7 +132,7 @@ class TerminalProgram:
         binding = self.model.keymap.find(self.model.layout, key)
         if binding is None:
             return
-        if isinstance(ACTIONS[binding.action], HeldAction):
+        if isinstance(find_action(binding.action), HeldAction):
             if not self._tracker.feed(key, now):
                 return
             self._carry_out(self.model.press(key, now))

@@ -141,7 +141,7 @@ class TeleopWindowTest(unittest.TestCase):
         self.assertAlmostEqual(robot.of("body_pose")[0][1].position.z, 0.05 / SLOW_HZ, places=4)
         tap("n")
         self.assertTrue(robot.wait(lambda: robot.of("gait")))
-        self.assertEqual(robot.of("gait")[0][1].data, "ripple")  # after the walkspace's tripod
+        self.assertEqual(robot.of("gait")[0][1].data, "moonwalk")  # the walkspace's, after its tripod
         # A walkspace that cannot be used leaves the last good one.
         robot.publish_walkspace(math.nan, 0.3, 1.0)
         time.sleep(0.3)

@@ -66,7 +66,7 @@ class TeleopWindow(QMainWindow):
         keymap = self.model.keymap
         self.mode, self.velocity = ModePanel(keymap, tips), VelocityPanel()
         self.pose, self.log = PosePanel(), LogPanel()
-        self.keys, self.body, self.gains = KeysPanel(keymap), BodyPanel(config.gaits, keymap), GainsPanel()
+        self.keys, self.body, self.gains = KeysPanel(keymap), BodyPanel(keymap), GainsPanel()
         self.feet, self.joints, self.actions = FeetPanel(), JointsPanel(), ActionsPanel()
         self.robot, self.camera = RobotView(), CameraView()
         self.plots = PlotsPanel(monitor.history)
