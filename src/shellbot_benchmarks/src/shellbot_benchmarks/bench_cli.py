@@ -19,7 +19,8 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     common = argparse.ArgumentParser(add_help=False)
     add_report_options(common, "NAME")
-    common.add_argument("--logs", type=Path, default=Path("results/bench"), help="folder for logs of launches")
+    launches = argparse.ArgumentParser(add_help=False, parents=[common])
+    launches.add_argument("--logs", type=Path, default=Path("results/bench"), help="folder for logs of launches")
     p = argparse.ArgumentParser(prog="scripts/bench", description="Speed and latency of the chain, on this machine.")
     kinds = p.add_subparsers(dest="what", metavar="chain|workers|actions|dynamics|ros|teleop|operator|kinematics|bus")
     chain = kinds.add_parser("chain", parents=[common], help="the chain in one process, without ROS")
@@ -34,13 +35,15 @@ def parser() -> argparse.ArgumentParser:
     dynamics.add_argument(
         "--peers-env", type=Path, default=Path("build/bench_kinematics"), help="the peer's environment"
     )
-    ros = kinds.add_parser("ros", parents=[common], help="the real launch, headless")
+    ros = kinds.add_parser("ros", parents=[launches], help="the real launch, headless")
     ros.add_argument("--rtf", type=float, nargs="+", default=[1.0, 0.0], help="real-time factors (default 1 0)")
     ros.add_argument("--seconds", type=float, default=20.0, help="wall seconds of walking (default 20)")
     ros.add_argument("--samples", type=int, default=50, help="commands whose latency is measured (default 50)")
-    teleop = kinds.add_parser("teleop", parents=[common], help="keys through the real window on a virtual display")
+    teleop = kinds.add_parser("teleop", parents=[launches], help="keys through the real window on a virtual display")
     teleop.add_argument("--samples", type=int, default=100, help="key strokes (default 100)")
-    operator = kinds.add_parser("operator", parents=[common], help="operators that are killed or cut off as they drive")
+    operator = kinds.add_parser(
+        "operator", parents=[launches], help="operators that are killed or cut off as they drive"
+    )
     operator.add_argument("--samples", type=int, default=50, help="of each kind (default 50)")
     operator.set_defaults(driven_with="window")
     for name, text in (

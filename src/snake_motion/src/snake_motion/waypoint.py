@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
 from typing import Deque, Optional, Tuple
 
 import numpy as np
@@ -34,14 +33,7 @@ _STRAIGHT = 0.3  # m before the goal, from which on such a stroke only aligns it
 _AIM = 1.5  # heading of such a stroke over the bearing of the goal: it arrives in the goal's heading
 _STEEPEST = 0.5  # rad, of that heading
 _OVERHEAD = 1.0  # s, of a turn, beside the turning
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """When a pose counts as reached."""
-
-    position: float = 0.015  #: m, along each axis
-    heading: float = math.radians(2.0)  #: rad
+_TOLERANCE = (0.015, 0.015, math.radians(2.0))  # m, m, rad: within these of the goal it is reached
 
 
 class WaypointFollower:
@@ -61,8 +53,6 @@ class WaypointFollower:
         m, rad, in the frame of the estimates.
     limits : (3,) array
         Greatest forward, sideways (m/s) and turning (rad/s) velocity.
-    tolerance : Tolerance, optional
-        When it is reached.
 
     Raises
     ------
@@ -70,8 +60,8 @@ class WaypointFollower:
         If the goal is not finite or beyond 10 km, or the robot cannot move along every axis.
     """
 
-    def __init__(self, goal: Pose, limits: np.ndarray, tolerance: Optional[Tolerance] = None) -> None:
-        self._goal, self._limits, self._tolerance = goal, np.asarray(limits), tolerance or Tolerance()
+    def __init__(self, goal: Pose, limits: np.ndarray) -> None:
+        self._goal, self._limits = goal, np.asarray(limits)
         self._stroke: Optional[np.ndarray] = None  # twist of the present one
         self._lean = 0.0  # rad, of the body from the goal's heading while it goes aslant
         self._ticks, self._coast = 0, 0.0  # which the stroke lasts at most; m before its end
@@ -110,7 +100,7 @@ class WaypointFollower:
         if self._stroke is None:
             if not is_flat:
                 return np.zeros(3)
-            relative = np.abs(error) / [self._tolerance.position, self._tolerance.position, self._tolerance.heading]
+            relative = np.abs(error) / _TOLERANCE
             if np.all(relative < 1.0):
                 return None
             self._stroke = self._begin(error, relative)
