@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import shellbot_description
-from shellbot_kinematics import ShellbotModel, ShellbotSolver
+from robot_mechanics import LimbSet
+from shellbot_kinematics import Frame, ShellbotModel, ShellbotSolver
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 _urdf = {}
@@ -39,6 +40,14 @@ def urdf():
 @pytest.fixture(scope="session")
 def model(urdf):
     return ShellbotModel(urdf)
+
+
+@pytest.fixture(scope="session")
+def lower_legs(model):
+    """The lower legs as a set of limbs on base_link, the six fans on one drive."""
+    names = [f"lower_{k}" for k in range(1, 7)]
+    limbs = {name: model.chain(name, Frame.FOOT) for name in names}
+    return LimbSet(limbs, {"fan": [f"{name}_fan" for name in names]})
 
 
 @pytest.fixture
