@@ -767,7 +767,7 @@ def test_modes_and_gaits_are_those_of_the_robots_key_map(make_setup, teleop_conf
 def test_the_header_names_the_robot(setup):
     setup.monitor.profile = RobotProfile.load(package_file("arm_description", "config/profile.yaml"))
     setup.window.refresh()
-    assert setup.window.header._title.text() == "Arm"
+    assert (setup.window.header._title.text(), setup.window.windowTitle()) == ("Arm", "Arm")
 
 
 def test_the_gaits_of_the_robot_are_offered(setup):

@@ -223,6 +223,7 @@ class TerminalProgram:
             fresh_battery(monitor.battery, now),
             fresh(monitor.servos, now, limit),
             monitor.diagnostics.line(now),
+            monitor.profile.name.capitalize() if monitor.profile is not None else "",
         )
         size = self._view.application.output.get_size()
         action = self._action_model.state(now)
