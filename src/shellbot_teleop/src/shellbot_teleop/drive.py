@@ -23,7 +23,7 @@ def twist_from_actions(
     full_speed : (3,) sequence of float
         Greatest forward (m/s), sideways (m/s) and turning (rad/s) velocity, each alone.
     scale : float
-        Share of the full speed, 0 .. 1.
+        Fraction of the full speed, 0 .. 1.
     stick : (3,) sequence of float
         Forward, left, turn left, no longer than 1.
 

@@ -88,7 +88,7 @@ class TerminalProgram:
         finally:
             self._carry_out(self.model.release_all(time.monotonic()))
             self._link.close()
-        if self._failure is not None and not _tells_that_the_terminal_is_gone(self._failure):
+        if self._failure is not None and not _is_terminal_gone(self._failure):
             raise self._failure
 
     async def _work(self) -> None:
@@ -230,7 +230,7 @@ class TerminalProgram:
         self._view.show(screen(self.model, robot, self._messages, (size.columns, size.rows), action))
 
 
-def _tells_that_the_terminal_is_gone(error: BaseException) -> bool:
+def _is_terminal_gone(error: BaseException) -> bool:
     return isinstance(error, EOFError) or (isinstance(error, OSError) and error.errno == errno.EIO)
 
 

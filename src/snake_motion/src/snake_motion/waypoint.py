@@ -42,7 +42,7 @@ class WaypointFollower:
     Rotation, sideways and forward gaits are not mixed: a stroke moves along one axis, at a constant speed, and ends
     where fading out will carry the robot to the goal; a rotation, whose heading swings, ends by time. What it leaves
     is seen when the robot lies straight again, since place and heading of a bent body swing by as much as they may be
-    wrong in the end. Long strokes correct the heading. Ways are measured along the axes of the goal, not of the body.
+    wrong in the end. Long strokes correct the heading. Paths are measured along the axes of the goal, not of the body.
 
     Sideways, then forward is the common order. Side-winding may be four times as fast: where turning, side-winding
     aslant to the goal and turning back takes less time, the robot does that, and walks forward what remains.
@@ -123,9 +123,9 @@ class WaypointFollower:
         """Return the twist of a new stroke, (3,), and set when it ends."""
         axis, self._lean = self._choose(error, relative)
         missing = error[axis] + (self._lean if axis == 2 else 0.0)
-        way = math.hypot(error[0], error[1]) if axis == 1 and self._lean else abs(missing)
-        speed = float(np.clip(way / _SHORTEST[axis], min(_LEAST[axis], self._limits[axis]), self._limits[axis]))
-        self._ticks = round((way / speed * (1.0 if axis == 2 else _LONGEST) + _PAUSE) / TICK)
+        path = math.hypot(error[0], error[1]) if axis == 1 and self._lean else abs(missing)
+        speed = float(np.clip(path / _SHORTEST[axis], min(_LEAST[axis], self._limits[axis]), self._limits[axis]))
+        self._ticks = round((path / speed * (1.0 if axis == 2 else _LONGEST) + _PAUSE) / TICK)
         turned = self._lean + math.copysign(_DRIFT, missing) if axis == 1 and self._lean else 0.0
         self._coast = _COAST[axis] * speed * math.cos(turned)
         stroke = np.zeros(3)
@@ -139,12 +139,12 @@ class WaypointFollower:
         is_narrow = abs(left) < _NARROW * abs(forward)
         # the coarse family first: what it leaves ahead, forward gaits correct to a millimetre
         if relative[1] >= 1.0 and not (is_narrow and abs(forward) > 2.0 * _STRAIGHT):
-            axis, way = 1, math.hypot(forward, left)
+            axis, path = 1, math.hypot(forward, left)
             aslant = -np.sign(left) * (math.atan2(forward, abs(left)) + _DRIFT)
-            more = self._turning(turn + aslant) + self._turning(aslant) + (way - abs(left)) / self._limits[1]
+            more = self._turning(turn + aslant) + self._turning(aslant) + (path - abs(left)) / self._limits[1]
             less = self._turning(turn) + abs(forward + _DRIFT * abs(left)) / self._limits[0]
             is_fast = self._limits[1] > _MUCH_FASTER * self._limits[0]
-            lean = aslant if is_fast and more < less and not is_narrow and way < _SIDE_WINDING else 0.0
+            lean = aslant if is_fast and more < less and not is_narrow and path < _SIDE_WINDING else 0.0
         if abs(turn + lean) > _TURN_FIRST or relative[axis] < 1.0:
             axis = 2
         return axis, lean

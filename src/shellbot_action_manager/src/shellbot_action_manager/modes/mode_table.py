@@ -65,7 +65,7 @@ class TakeOver:
     #: The mode is the one that the robot was going to, if it is among these, and the first of them otherwise
     modes: Tuple[Mode, ...]
     text: str  #: Sentence of the mode topic
-    goes_on: bool  #: Whether the start mode is requested from there after a start
+    continues: bool  #: Whether the start mode is requested from there after a start
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,8 @@ def load_mode_table(path: Optional[Union[str, Path]] = None) -> ModeTable:
             for request in row["request"]:
                 _add(refusals, (_mode(mode), _known("request", request, REQUESTS)), str(row["text"]))
     take_over = tuple(
-        TakeOver(tuple(known_mode(mode) for mode in row["modes"]), str(row["text"]), bool(row["goes_on"]))
-        for row in _rows(data["take_over"], "take_over", ("modes", "text", "goes_on"))
+        TakeOver(tuple(known_mode(mode) for mode in row["modes"]), str(row["text"]), bool(row["continues"]))
+        for row in _rows(data["take_over"], "take_over", ("modes", "text", "continues"))
     )
     reverses = {
         _known("behaviour", step, behaviours): _known("behaviour", reverse, behaviours)
