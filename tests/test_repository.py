@@ -8,6 +8,7 @@ import importlib
 import os
 import re
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -87,6 +88,38 @@ def test_a_long_module_has_a_reason():
     assert len(set(modules)) == len(modules), "two modules of a package have the same name"
     assert sorted({*modules} - {*named}) == [], "shorten them, or give the reason in docs/conventions.md"
     assert sorted({*named} - {*modules}) == [], "no longer over 300 lines: delete them there"
+
+
+LIGHT = """
+import importlib, sys
+main, heavy = importlib.import_module(sys.argv[1]).main, {*sys.argv[2].split()}
+for argv in map(str.split, sys.argv[3:]):
+    try:
+        main(argv)
+    except SystemExit:
+        pass
+    else:
+        raise AssertionError(argv)
+assert not heavy & {*sys.modules}, heavy & {*sys.modules}
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "heavy", "words"),
+    [
+        ("ax_tools.cli", "numpy yaml serial ax_bus ax_emulator", ("move --help", "scan --ids x", "fly")),
+        (
+            "shellbot_motor_driver.tools.cli",
+            "numpy yaml serial",
+            ("prepare --help", "calibrate --ids x", "emulate --variant x"),
+        ),
+    ],
+)
+def test_help_and_usage_errors_of_servo_tools_import_nothing_heavy(module, heavy, words):
+    """Below 0.2 s of CPU; what costs is numpy, yaml and pyserial, and seconds depend on the machine."""
+    command = [sys.executable, "-c", LIGHT, module, heavy, "--help", "", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 WORDS = {"told", "asked", "said", "wanted", "kept", "way", "ways", "share", "nobody"}

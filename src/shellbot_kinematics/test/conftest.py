@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import sys
-import types
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 
@@ -15,15 +13,11 @@ import shellbot_description
 from robot_mechanics import LimbSet
 from shellbot_kinematics import Frame, ShellbotModel, ShellbotSolver
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+FOLDER = Path(__file__).resolve().parent
+sys.path[:0] = [str(FOLDER), str(FOLDER.parents[1] / "robot_mechanics" / "test")]
+from mechanics_fixtures import kernels, pytest_collection_modifyitems, rng  # noqa: E402,F401
+
 _urdf = {}
-
-
-def pytest_collection_modifyitems(items):
-    if numba.config.DISABLE_JIT:
-        for item in items:
-            if item.get_closest_marker("jit"):
-                item.add_marker(pytest.mark.skip(reason="the compiler is switched off"))
 
 
 def urdf_of(variant: str) -> str:
@@ -58,24 +52,6 @@ def solver(urdf):
 @pytest.fixture
 def walker():
     return ShellbotSolver(urdf_of("walker"))
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(20240601)
-
-
-@pytest.fixture(params=["interpreted"] if numba.config.DISABLE_JIT else ["jitted", "interpreted"])
-def kernels(request, monkeypatch):
-    """Run a test twice: with the compiled kernels and with the same source run by the interpreter."""
-    if request.param == "interpreted":
-        # functions look their callees up in their module, so replacing the names there interprets the whole call tree
-        for name, module in list(sys.modules.items()):
-            if name.startswith(("robot_mechanics.", "shellbot_kinematics.")):
-                for key, item in list(vars(module).items()):
-                    if isinstance(getattr(item, "py_func", None), types.FunctionType):
-                        monkeypatch.setattr(module, key, item.py_func)
-    return request.param
 
 
 @pytest.fixture(scope="session")

@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import random
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -25,6 +23,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from robot_double import SLOW_HZ, RobotDouble, settings
 
+from shellbot_benchmarks.launching import free_port
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
 from shellbot_msgs.msg import Mode
 
@@ -198,16 +197,6 @@ class LateMasterTest(unittest.TestCase):
             finally:
                 window.send_signal(signal.SIGINT)
                 self.assertEqual(window.wait(timeout=60), 0)
-
-
-def free_port():
-    """Return a free port that no node gets by chance before it is used: below those that the system hands out."""
-    while True:
-        with socket.socket() as probe:
-            port = random.SystemRandom().randrange(20000, 32000)
-            with contextlib.suppress(OSError):
-                probe.bind(("localhost", port))
-                return port
 
 
 class Tests(unittest.TestSuite):
