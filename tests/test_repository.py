@@ -8,6 +8,7 @@ import importlib
 import os
 import re
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -81,10 +82,69 @@ def test_an_option_means_the_same_everywhere():
 def test_a_long_module_has_a_reason():
     """Those of more than 300 lines are named in docs/conventions.md, and no others."""
     text = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`(\w+)`", text[text.index("**Modules**") : text.index("**Names**")]))
-    modules = [f for f in ROOT.glob("src/*/src/**/*.py") if len(f.read_text(encoding="utf-8").splitlines()) > 300]
-    assert sorted({f.stem for f in modules} - named) == [], "shorten them, or give the reason in docs/conventions.md"
-    assert sorted(named - {f.stem for f in modules}) == [], "no longer over 300 lines: delete them there"
+    named = re.findall(r"`([\w/]+)`", text[text.index("**Modules**") : text.index("**Names**")])
+    long = [f for f in ROOT.glob("src/*/src/**/*.py") if len(f.read_text(encoding="utf-8").splitlines()) > 300]
+    modules = [f"{f.relative_to(ROOT / 'src').parts[0]}/{f.stem}" for f in long]
+    assert len(set(modules)) == len(modules), "two modules of a package have the same name"
+    assert sorted({*modules} - {*named}) == [], "shorten them, or give the reason in docs/conventions.md"
+    assert sorted({*named} - {*modules}) == [], "no longer over 300 lines: delete them there"
+
+
+LIGHT = """
+import importlib, sys
+main, heavy = importlib.import_module(sys.argv[1]).main, {*sys.argv[2].split()}
+for argv in map(str.split, sys.argv[3:]):
+    try:
+        main(argv)
+    except SystemExit:
+        pass
+    else:
+        raise AssertionError(argv)
+assert not heavy & {*sys.modules}, heavy & {*sys.modules}
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "heavy", "words"),
+    [
+        ("ax_tools.cli", "numpy yaml serial ax_bus ax_emulator", ("move --help", "scan --ids x", "fly")),
+        (
+            "shellbot_motor_driver.tools.cli",
+            "numpy yaml serial",
+            ("prepare --help", "calibrate --ids x", "emulate --variant x"),
+        ),
+    ],
+)
+def test_help_and_usage_errors_of_servo_tools_import_nothing_heavy(module, heavy, words):
+    """Below 0.2 s of CPU; what costs is numpy, yaml and pyserial, and seconds depend on the machine."""
+    command = [sys.executable, "-c", LIGHT, module, heavy, "--help", "", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+WORDS = {"told", "asked", "said", "wanted", "kept", "way", "ways", "share", "nobody"}
+
+
+def identifiers(tree):
+    """Yield the names that a module defines, with their lines."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+            yield node.id if isinstance(node, ast.Name) else node.attr, node.lineno
+
+
+def test_names_are_those_of_the_field():
+    """docs/conventions.md has the words; tests may use them."""
+    found = [
+        f"{file.relative_to(ROOT)}:{line}: {name}"
+        for file in [*ROOT.glob("src/*/src/**/*.py"), *ROOT.glob("scripts/lib/*.py")]
+        for name, line in identifiers(ast.parse(file.read_text(encoding="utf-8")))
+        if WORDS & {*name.lower().split("_")} and name != "load_share"
+    ]
+    assert not found, "\n".join(found)
 
 
 def test_every_package_has_a_readme():

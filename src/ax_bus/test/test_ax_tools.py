@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
-import sys
 
 import pytest
 from emulated_pty import PATIENT_MS, emulated
@@ -174,25 +172,6 @@ def test_bench_measures_the_wire_in_virtual_time():
 @pytest.mark.parametrize("text,ids", [("3", [3]), ("0-2,7", [0, 1, 2, 7])])
 def test_id_lists(text, ids):
     assert options.id_list(text) == ids
-
-
-def test_help_and_usage_errors_import_nothing_heavy():
-    """Below 0.2 s of CPU; what costs is numpy, yaml and pyserial, and seconds depend on the machine."""
-    program = """
-import sys
-from ax_tools.cli import main, parser
-for argv in (["--help"], ["move", "--help"], ["scan", "--ids", "x"], ["fly"], []):
-    try:
-        main(argv)
-    except SystemExit:
-        pass
-    else:
-        raise AssertionError(argv)
-heavy = {"numpy", "yaml", "serial", "ax_bus", "ax_emulator"} & set(sys.modules)
-assert not heavy, heavy
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_directions_offered_are_those_of_the_bus():

@@ -160,7 +160,7 @@ def test_a_pose_beyond_the_limits_and_a_sensor_that_is_not_in_the_description_ar
     for link in ("l_sole", profile.imu):
         with pytest.raises(InvalidUrdfError, match=f"no link '{link}', which the profile has"):
             HumanoidCore(urdf.replace(f'"{link}"', '"elsewhere"'), profile)
-        with pytest.raises(ModelError, match=f"the robot description has no link '{link}'"):
+        with pytest.raises(ModelError, match=f"names '{link}'; the robot description has the links"):
             Simulator(urdf.replace(f'"{link}"', '"elsewhere"'), profile)
     for soles in ({}, {"l_sole": profile.contacts["l_sole"]}):
         with pytest.raises(WalkError, match=f"has {len(soles)} contacts .* needs two, the left sole and then"):

@@ -1,46 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Fixtures of the library's tests: seeded random numbers, and kernels jitted or interpreted."""
+"""Fixtures of the library's tests."""
 
 from __future__ import annotations
 
 import sys
-import types
 from pathlib import Path
-
-import numba
-import numpy as np
-import pytest
 
 import robot_mechanics  # noqa: F401
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for mechanics_chains
+from mechanics_fixtures import kernels, pytest_collection_modifyitems, rng  # noqa: E402,F401
 
 
 def pytest_configure(config):
     words = "jit: about the compiler or its cache, long runs of what shorter tests interpret; skipped where it is off"
     config.addinivalue_line("markers", words)
-
-
-def pytest_collection_modifyitems(items):
-    if numba.config.DISABLE_JIT:
-        for item in items:
-            if item.get_closest_marker("jit"):
-                item.add_marker(pytest.mark.skip(reason="the compiler is switched off"))
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(20240601)
-
-
-@pytest.fixture(params=["interpreted"] if numba.config.DISABLE_JIT else ["jitted", "interpreted"])
-def kernels(request, monkeypatch):
-    """Run a test twice: with the compiled kernels and with the same source run by the interpreter."""
-    if request.param == "interpreted":
-        # functions look their callees up in their module, so replacing the names there interprets the whole call tree
-        for name, module in list(sys.modules.items()):
-            if name.startswith(("robot_mechanics.", "shellbot_kinematics.")):
-                for key, item in list(vars(module).items()):
-                    if isinstance(getattr(item, "py_func", None), types.FunctionType):
-                        monkeypatch.setattr(module, key, item.py_func)
-    return request.param

@@ -62,7 +62,7 @@ def test_missing_section_unknown_gait_and_start_mode_are_refused(tmp_path, setti
     with pytest.raises(ConfigError, match="acceleration_share does not exist; is acceleration_fraction meant"):
         load_config(path=write(tmp_path, former))
     del settings["heading"]
-    with pytest.raises(ConfigError, match="heading is missing; needed are cmd_vel_timeout"):
+    with pytest.raises(ConfigError, match="heading is missing; required are cmd_vel_timeout"):
         load_config(path=write(tmp_path, settings))
     settings["heading"] = 3
     with pytest.raises(ConfigError, match="heading is 3; give a mapping with the keys gain"):
@@ -73,6 +73,10 @@ def test_missing_section_unknown_gait_and_start_mode_are_refused(tmp_path, setti
     ("change", "message"),
     [
         (lambda d: d["transitions"][0].update(goal="fly"), "there is no mode 'fly'"),
+        (
+            lambda d: d["modes"]["sit"].update(obey=[]),
+            r"mode table: modes\.sit: obey does not exist; is obeys meant\?",
+        ),
         (lambda d: d["transitions"][0].update(request="fly"), "there is no request 'fly'"),
         (
             lambda d: d["transitions"][0].update(steps=["jump"]),

@@ -104,10 +104,10 @@ def test_contacts_go_there_and_back():
 
 def test_walkspace_keeps_its_axes():
     limits = WalkspaceLimits(*(np.arange(3.0) + 10.0 * i for i in range(5)), gait="wave")
-    message = walkspace_to_message(limits, STAMP)
+    message = walkspace_to_message(limits, {"tripod": None, "wave": None}, STAMP)
     assert (message.max_velocity.linear.y, message.max_velocity.angular.z) == (1.0, 2.0)
     assert (message.max_acceleration.linear.x, message.min_shift.z, message.max_shift.x) == (10.0, 22.0, 30.0)
-    assert (message.max_tilt.y, message.gait) == (41.0, "wave")
+    assert (message.max_tilt.y, message.gait, message.gaits) == (41.0, "wave", ["tripod", "wave"])
 
 
 def test_odometry_message_and_transforms_agree():

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from robot_evaluation.errors import EvaluationError
+from shellbot_benchmarks import bench_cli
 from shellbot_benchmarks.bench_chain import ChainSpeed, bench_chain, fast_enough
 from shellbot_benchmarks.bench_report import report
 from shellbot_benchmarks.bench_ros import ros_text
@@ -152,3 +153,12 @@ def test_cpu_meter_reports_fractions_of_a_core_and_drops_ended_processes():
         finally:
             busy.kill()
     assert list(fractions) == ["busy"] and 0.0 < fractions["busy"] < 1.5
+
+
+def test_only_benches_that_launch_something_take_a_folder_for_logs(capsys):
+    for what in ("ros", "teleop", "operator"):
+        assert bench_cli.parser().parse_args([what, "--logs", "a"]).logs.name == "a"
+    for what in ("chain", "workers", "actions", "dynamics"):
+        with pytest.raises(SystemExit):
+            bench_cli.parser().parse_args([what, "--logs", "a"])
+        assert "unrecognized arguments: --logs" in capsys.readouterr().err

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from robot_evaluation.trace import Trace, TraceRecorder
-from shellbot_common import TICK, RobotProfile
+from shellbot_common import TICK, ProfileError, RobotProfile
 from shellbot_control import CommandFilter, GainTable, JointLimits, check_controller_joints
 from shellbot_control.controllers import controllers_text
 from shellbot_control.gain_presets import PRESET, GainPresets
@@ -133,6 +133,11 @@ def test_a_profile_of_another_robot_is_refused():
     arm, rover = Robot("arm"), Robot("rover")
     with pytest.raises(ModelError, match=r"missing joints \['front_left'.*undriven joints \['shoulder', 'elbow'\]"):
         Simulator(arm.urdf, rover.profile)
+    misspelt = arm.profile.replace(limbs={"arm": arm.profile.limbs["arm"].replace(tips=["hnd"])})
+    with pytest.raises(ModelError, match="robot profile: limbs.arm.tips names 'hnd'; .* has the links stand, .*hand"):
+        Simulator(arm.urdf, misspelt)
+    with pytest.raises(ProfileError, match="limbs.arm.tips names 'hnd'"):
+        controllers_text(misspelt, arm.urdf)
     base = arm.profile.base.replace(link="base_link")
     with pytest.raises(ModelError, match="root link of the robot description is 'stand', of the profile 'base_link'"):
         Simulator(arm.urdf, arm.profile.replace(base=base))

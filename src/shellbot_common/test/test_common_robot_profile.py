@@ -148,3 +148,29 @@ def test_a_key_may_be_in_a_file_beside_the_profile(tmp_path):
 def test_what_is_refused_is_named(key, value, says):
     with pytest.raises(ProfileError, match=says):
         crab(**{key: value})
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"base": {**CRAB["base"], "link": "hnd"}}, "base.link"),
+        ({"imu": "hnd"}, "imu"),
+        ({"limbs": {"left": {**CRAB["limbs"]["left"], "base": "hnd"}}, "variants": {}}, "limbs.left.base"),
+        ({"limbs": {"left": {**CRAB["limbs"]["left"], "tips": ["hnd"]}}, "variants": {}}, "limbs.left.tips"),
+        ({"contacts": {"hnd": CRAB["contacts"]["body"]}}, "contacts"),
+        (
+            {"contacts": {"body": {**CRAB["contacts"]["body"], "load_cells": {"frames": ["hnd"], "limit": 9}}}},
+            "contacts.body.load_cells.frames",
+        ),
+        ({"range_sensors": {"hnd": {"kind": "infrared", "field_of_view_deg": 5, "limits": [0, 1]}}}, "range_sensors"),
+        ({"bumpers": {"hnd": {"radius": 0.1}}}, "bumpers"),
+        ({"cameras": {"hnd": {"optical_frame": "body", "field_of_view_deg": 90}}}, "cameras"),
+        ({"cameras": {"body": {"optical_frame": "hnd", "field_of_view_deg": 90}}}, "cameras.body.optical_frame"),
+    ],
+)
+def test_a_link_that_the_robot_lacks_is_named_with_its_key(changes, key):
+    links = ("base_link", "body", "left_tip", "right_tip", "imu_link")
+    crab().check_links(links)
+    with pytest.raises(ProfileError) as caught:
+        crab(**changes).check_links(links)
+    assert str(caught.value) == f"{key} names 'hnd'; the robot description has the links {', '.join(links)}"

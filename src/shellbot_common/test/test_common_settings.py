@@ -98,7 +98,7 @@ def test_types_are_converted():
         ({"speed": "1e-3"}, "~speed is '1e-3'; give a number"),
         ({"brush": {"width": 0}}, "~brush.width is 0; give a number from 1 to 50 mm$"),
         ({"brush": {"width": 1, "hairs": 2.5}}, "~brush.hairs is 2.5; give a whole number from 1 to 1000$"),
-        ({"brush": {}}, "~brush.width is missing; needed are width, hairs$"),
+        ({"brush": {}}, "~brush.width is missing; required are width$"),
         ({"brush": {"width": 1, "hiars": 3}}, r"~brush.hiars does not exist; is hairs meant\? There are width, hairs$"),
         ({"brush": 3}, "~brush is 3; give a mapping with the keys width, hairs$"),
         ({"shelf": {"a": {"width": 99}}}, "~shelf.a.width is 99; give"),
@@ -135,7 +135,7 @@ def test_an_object_made_directly_is_checked_too():
         ("- red\n", "file.yaml holds a list; expected a mapping"),
         ("colour: red\nbrush: [\n", "file.yaml is not valid YAML in line 3: .*; correct that line"),
         ("colour: red\nname: a\ncolour: red\n", "file.yaml is not valid YAML in line 3: key 'colour' is given twice"),
-        ("", "file.yaml: colour, brush are missing; needed are"),
+        ("", "file.yaml: colour, brush are missing; required are"),
         ("colour: \xff\n", "cannot read .*file.yaml"),
     ],
 )

@@ -29,6 +29,7 @@ from shellbot_description import (
     sphere_centre_in_foot,
 )
 from shellbot_description.poses import checked_poses
+from shellbot_description.profile import robot_profile
 
 LEGS = range(1, 7)
 
@@ -136,18 +137,18 @@ def test_high_elbow_height():
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_standing_poses(name, variant):
     """Feet on the circle at the stated height; nothing else comes within 2 mm of the ground."""
-    robot, known = urdf(variant), pose(name)
+    robot, known = urdf(variant), robot_profile(variant).poses[name]
     frames = link_frames(robot, named_pose(name, variant))
     for k in LEGS:
         foot = frames[f"lower_{k}_foot"][:3, 3]
-        assert math.isclose(math.hypot(foot[0], foot[1]), known.foot_radius, abs_tol=0.05e-3)
+        assert math.isclose(math.hypot(foot[0], foot[1]), known["foot_radius_m"], abs_tol=0.05e-3)
         assert math.isclose(math.degrees(math.atan2(foot[1], foot[0])) % 360, (k - 1) * 60, abs_tol=0.05) or k == 1
-        assert math.isclose(foot[2], -known.body_height, abs_tol=0.05e-3)
+        assert math.isclose(foot[2], -known["body_height_m"], abs_tol=0.05e-3)
     heights = lowest_points(robot, frames)
     feet = {f"lower_{k}_tibia_link_foot" for k in LEGS}
     assert feet < set(heights)
     for element, height in heights.items():
-        clearance = height + known.body_height
+        clearance = height + known["body_height_m"]
         if element in feet:
             assert abs(clearance) < 0.5e-3, element
         else:
@@ -158,7 +159,7 @@ def test_stand_is_the_specified_pose():
     """q2 = -16.8, q3 = -9.4, q4 = 110.2 deg at radius 270, height 162.3 mm; upper shells up."""
     angles = [math.degrees(named_pose("stand")[f"lower_1_{name}"]) for name in ("fan", "coxa", "femur", "tibia")]
     np.testing.assert_allclose(angles, [0.0, -16.8, -9.4, 110.2], atol=0.06)
-    assert pose("stand").foot_radius == 0.27 and pose("stand").body_height == 0.1623
+    assert robot_profile("simulation").poses["stand"]["foot_radius_m"] == 0.27 and pose("stand").body_height == 0.1623
     for name in ("stand", "sit", "spawn"):
         upper = [math.degrees(named_pose(name)[f"upper_1_{joint}"]) for joint in ("shoulder", "shell")]
         np.testing.assert_allclose(upper, [26.69, 78.31], atol=0.005)

@@ -50,7 +50,7 @@ def test_runs_spread_friction_over_seeds():
     "values, message",
     [
         ({"kind": "fly"}, "choose from walk, turn, square, speed"),
-        ({"kind": "walk", "distance_m": 1.0}, "'mine': speed_m_s is missing; needed are distance_m, speed_m_s"),
+        ({"kind": "walk", "distance_m": 1.0}, "'mine': speed_m_s is missing; required are distance_m, speed_m_s"),
         ({"kind": "turn", "angle_deg": 90, "rate_deg_s": 30, "spd": 1}, "spd does not exist; is speed_m_s meant"),
         ({"kind": "turn", "angle_deg": math.nan, "rate_deg_s": 30}, "angle_deg is nan"),
         ({"kind": "turn", "angle_deg": "90", "rate_deg_s": 30}, "angle_deg is '90'"),

@@ -10,10 +10,10 @@ from PIL import Image
 from robot_evaluation.tuning.spring_study import Foot, damping_needed, growth, simulate, tick_matrix, wander
 from shellbot_common import SettingsError
 from shellbot_evaluation import plot_cli
-from shellbot_evaluation.spring_figure import FRICTION, STIFFNESS
+from shellbot_evaluation.spring_figure import FRICTION, MASS, STIFFNESS
 
-FOOT = Foot()
-QUIET = Foot(joint_noise=0.0, foot_noise=0.0)
+FOOT = Foot(MASS)
+QUIET = Foot(MASS, joint_noise=0.0, foot_noise=0.0)
 
 
 def test_a_small_deviation_grows_in_the_simulation_as_the_matrix_says():
@@ -48,7 +48,7 @@ def test_stable_and_unstable_gains_are_told_apart_by_both():
 
 def test_the_damping_that_is_needed_follows_step_and_stiffness():
     for timestep in (0.001, 0.002):
-        foot = Foot(timestep=timestep)
+        foot = Foot(MASS, timestep=timestep)
         needed = float(damping_needed(np.array(STIFFNESS), foot))
         assert needed == pytest.approx((STIFFNESS + foot.ground) * timestep)
         held = [np.linalg.eigvals(tick_matrix(STIFFNESS, f * needed, 1.0, foot, True)[:2, :2]) for f in (0.9, 1.1)]
@@ -56,7 +56,7 @@ def test_the_damping_that_is_needed_follows_step_and_stiffness():
 
 
 def test_backward_euler_needs_no_damping_of_its_own():
-    foot = Foot(implicit=True)
+    foot = Foot(MASS, implicit=True)
     grid = [(p, d, k) for p in (300.0, STIFFNESS, 8000.0) for d in (FRICTION, 50.0) for k in (0.1, 0.5, 1.0)]
     assert max(growth(*case, foot) for case in grid) < 1.0
     assert float(wander(np.array(STIFFNESS), FRICTION, 0.5, foot)) < 1e-4
@@ -71,4 +71,4 @@ def test_the_map_is_drawn_and_a_step_that_does_not_fit_is_refused(tmp_path, caps
     assert plot_cli.main(["stability", "--timestep", "0.003", "--out", str(out)]) == 2
     assert "does not divide the tick" in capsys.readouterr().err
     with pytest.raises(SettingsError, match="mass is -1"):
-        Foot(mass=-1.0)
+        Foot(-1.0)

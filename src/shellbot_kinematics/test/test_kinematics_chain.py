@@ -178,8 +178,8 @@ def test_limits_are_asked():
     assert chain.within_limits([0.5]) and not chain.within_limits([0.6]) and chain.within_limits([0.6], 0.2)
 
 
-def test_lower_legs_share_the_fan(model, rng):
-    legs = model.lower_legs()
+def test_lower_legs_share_the_fan(model, lower_legs, rng):
+    legs = lower_legs
     assert isinstance(legs, LimbSet) and len(legs.drive_names) == 19  # the walker's motors
     u = rng.uniform(-0.5, 0.5, 19)
     q = legs.expand(u)
@@ -189,8 +189,8 @@ def test_lower_legs_share_the_fan(model, rng):
     np.testing.assert_allclose(legs.fk(q, T)[5], T @ legs.fk(q)[5], atol=1e-15)
 
 
-def test_jacobian_of_limbs_against_finite_differences(model, rng):
-    legs = model.lower_legs()
+def test_jacobian_of_limbs_against_finite_differences(lower_legs, rng):
+    legs = lower_legs
     u, v, w = rng.uniform(-0.5, 0.5, 19), rng.normal(size=3), rng.normal(size=3)
     du = rng.normal(size=19)
     h = 1e-6
@@ -215,7 +215,7 @@ def test_limbs_from_tables_equals_from_urdf(urdf, model, rng):
     assert len(by_table.drive_names) == 19 and len(by_urdf.drive_names) == 24
 
 
-def test_limbs_refuse_unknown_and_double_common_joints(model):
+def test_limbs_refuse_unknown_and_double_common_joints(lower_legs):
     limbs = {"a": SerialChain.from_dh(PUMA)}
     with pytest.raises(InvalidChainError, match="in no limb"):
         LimbSet(limbs, {"x": ["nothing"]})
@@ -224,7 +224,7 @@ def test_limbs_refuse_unknown_and_double_common_joints(model):
     with pytest.raises(InvalidChainError, match="another limb"):
         LimbSet({"a": SerialChain.from_dh(PUMA), "b": SerialChain.from_dh(PUMA)})
     with pytest.raises(UnknownNameError, match="lower_1"):
-        model.lower_legs().limb("lower_9")
+        lower_legs.limb("lower_9")
 
 
 @pytest.mark.parametrize("variant, n", [("simulation", 36), ("full", 36), ("walker", 24)])

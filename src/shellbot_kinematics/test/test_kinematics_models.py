@@ -69,7 +69,7 @@ def test_closed_ball_brings_all_sphere_centres_together(model):
         assert np.linalg.norm(model.chain(limb, Frame.SPHERE_CENTRE).fk(upper)[:3, 3]) < 2e-4
 
 
-def test_shellbot_by_yaml_is_shellbot(model, rng):
+def test_shellbot_by_yaml_is_shellbot(lower_legs, rng):
     variables = description.load_variables()
     lines = ["name: shellbot", "limbs:"]
     for k in range(1, 7):
@@ -81,8 +81,8 @@ def test_shellbot_by_yaml_is_shellbot(model, rng):
     lines.append("common: {fan: [" + ", ".join(f"lower_{k}_fan" for k in range(1, 7)) + "]}")
     legs = LimbSet.from_yaml("\n".join(lines))
     q = rng.uniform(-3, 3, 24)
-    np.testing.assert_allclose(legs.fk(q), model.lower_legs().fk(q), atol=1e-12)
-    assert legs.drive_names == model.lower_legs().drive_names
+    np.testing.assert_allclose(legs.fk(q), lower_legs.fk(q), atol=1e-12)
+    assert legs.drive_names == lower_legs.drive_names
 
 
 @pytest.mark.parametrize("variant", ["simulation", "full", "walker"])

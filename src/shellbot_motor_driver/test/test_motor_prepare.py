@@ -3,13 +3,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 from servo_bench import QUIET
 
-import shellbot_motor_driver
 from ax_bus import Bus, Timeouts
 from ax_emulator import EmulatedChain, EmulatedServo, VirtualPort
 from ax_tools.errors import ToolError
@@ -82,25 +78,6 @@ def test_a_register_that_does_not_stay_written_ends_it():
 def test_senseless_set_ups_are_refused(how):
     with pytest.raises(ToolError, match="give"):
         prepare.Preparation(**how)
-
-
-def test_help_and_usage_errors_import_nothing_heavy():
-    program = """
-import sys
-from shellbot_motor_driver.tools.cli import main
-for argv in (["--help"], ["prepare", "--help"], ["calibrate", "--ids", "x"], ["emulate", "--variant", "x"], []):
-    try:
-        main(argv)
-    except SystemExit:
-        pass
-    else:
-        raise AssertionError(argv)
-heavy = {"numpy", "yaml", "serial"} & set(sys.modules)
-assert not heavy, heavy
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-    assert all(getattr(shellbot_motor_driver, name) is not None for name in shellbot_motor_driver.__all__)
 
 
 def test_an_id_that_the_map_lacks_is_refused(capsys, monkeypatch):

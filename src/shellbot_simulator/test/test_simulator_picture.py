@@ -118,8 +118,9 @@ def test_a_camera_of_the_robot_sees_what_its_camera_info_says():
 
 
 def test_a_camera_nowhere_or_without_a_view_is_refused():
-    for cameras in ({"nose": CAMERA}, {"chassis": {**CAMERA, "optical_frame": "nose"}}):
-        with pytest.raises(ModelError, match="no link 'nose'; cameras of the profile are at links"):
+    frame = {"chassis": {**CAMERA, "optical_frame": "nose"}}
+    for cameras, key in (({"nose": CAMERA}, "cameras"), (frame, "cameras.chassis.optical_frame")):
+        with pytest.raises(ModelError, match=f"{key} names 'nose'; the robot description has the links base_link"):
             Simulator(URDF, profile(cameras=cameras))
     with pytest.raises(
         ProfileError, match=r"cameras.chassis.field_of_view_deg is 180; give a number from 1 to 170 deg"

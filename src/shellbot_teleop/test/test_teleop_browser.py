@@ -69,7 +69,7 @@ def test_every_text_of_the_page_is_in_the_operators_language(page):
     page.click("help-button")
     page.hold("w")
     page.until(lambda: page.text("notices"), "nothing says why W does nothing")
-    page.let_go("w")
+    page.release("w")
     shown = page.driver.execute_script(TEXTS)
     left = {text: english(text) for text in shown if english(text) not in ([], ["page"])}  # who wrote a line of the log
     assert not left
@@ -80,7 +80,7 @@ def test_every_text_of_the_page_is_in_the_operators_language(page):
 def test_a_robot_without_actions_is_said_to_have_none(page):
     page.hold("\ue033")  # F3
     page.until(lambda: "⟦This robot reports no actions.⟧" in page.text("notices"), "nothing says why F3 does nothing")
-    page.let_go("\ue033")
+    page.release("\ue033")
 
 
 def test_a_slow_picture_is_followed_by_a_pause_twice_as_long_and_quick_ones_by_none(page):
@@ -104,7 +104,7 @@ def test_tab_walks_through_the_page_and_the_focus_is_seen(page):
     found = {}
     for _ in range(60):
         page.hold("\ue004")  # Tab
-        page.let_go("\ue004")
+        page.release("\ue004")
         name, outline = page.driver.execute_script(focus)
         found.setdefault(name, outline)
     assert set(page.driver.execute_script(CONTROLS)) <= set(found)

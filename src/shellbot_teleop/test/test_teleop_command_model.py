@@ -10,6 +10,7 @@ import pytest
 
 from shellbot_teleop import effects
 from shellbot_teleop.command_model import CommandModel
+from shellbot_teleop.controls import mode_buttons
 from shellbot_teleop.effects import ZERO_TWIST, Notice, PublishBodyPose, PublishTwist, PublishUpperShells
 from shellbot_teleop.errors import LimitsError
 from shellbot_teleop.limits import Limits
@@ -407,10 +408,28 @@ def test_the_next_gait_follows_the_one_in_use(model):
     assert model.press("n", 0.5)[0] == effects.PublishGait("tripod")
 
 
+def test_gaits_are_those_of_the_robot_as_soon_as_it_names_them(model, teleop_config):
+    assert model.gaits == teleop_config.gaits
+    model.observe_limits(replace(LIMITS, gaits=("tripod", "moonwalk")))
+    assert model.press("n", 0.0)[0] == effects.PublishGait("moonwalk")
+    assert model.press("n", 0.1)[0] == effects.PublishGait("tripod")
+
+
 def test_a_key_without_a_binding_does_nothing_and_perform_refuses_held_actions(model):
     assert model.press("k", 0.0) == [] and model.release("k", 0.1) == []
     with pytest.raises(ValueError, match="held"):
         model.perform("drive.forward", 0.0)
+
+
+def test_a_key_may_request_a_mode_that_only_the_robot_knows(teleop_config, teleop_keymap):
+    others = [b for b in teleop_keymap.to_mapping()["bindings"] if b["key"] != "k"]
+    binding = {"key": "k", "action": "mode.kneel", "help": "kneel", "group": "mode"}
+    model = CommandModel(teleop_config, teleop_keymap.replace(bindings=[*others, binding]))
+    model.observe_operator("teleop_window", True)
+    assert effects.RequestMode("kneel") in model.press("k", 0.0)
+    assert ("Kneel", "mode.kneel") in mode_buttons(model.keymap), "it has a button, too"
+    model.observe_mode("kneel")
+    assert not any(isinstance(effect, effects.Notice) for effect in model.press("w", 0.1)), "it may obey velocities"
 
 
 def test_a_key_may_request_a_gait_of_its_own(teleop_config, teleop_keymap):

@@ -44,7 +44,7 @@ def texts(out):
 def test_no_key_commands_anything_before_control_is_taken(monitor, layout):
     monitor.set_layout(layout, 0.0)
     for binding in monitor.keymap.in_layout(layout):
-        if ACTIONS[binding.action] is ACTIONS["layout.next"]:
+        if binding.action == "layout.next":
             continue
         out = monitor.press(binding.key, 1.0) + monitor.tick(1.1) + monitor.release(binding.key, 1.2)
         assert not commands(out), binding

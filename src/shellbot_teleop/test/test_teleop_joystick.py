@@ -9,7 +9,6 @@ import math
 import pytest
 
 from shellbot_common import package_file
-from shellbot_teleop.actions import ACTIONS
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.effects import (
     EmergencyStop,
@@ -325,4 +324,3 @@ def test_only_what_is_held_is_pushed_by_an_axis(rig):
     for name, fraction in (("mode.stand", 0.5), ("pose.raise", math.nan)):
         with pytest.raises(ValueError, match=name):
             rig.model.push_axis("axis 9", name, fraction, 0.0)
-    assert "mode.stand" in ACTIONS

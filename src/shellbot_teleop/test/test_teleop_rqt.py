@@ -10,7 +10,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from shellbot_common import package_file
+from shellbot_common import RobotProfile, package_file
 from shellbot_teleop.effects import ZERO_TWIST
 
 WAIT = 60.0  # s
@@ -82,7 +82,10 @@ def test_keys_are_the_plugins_while_the_focus_is_in_it(teleop_application, teleo
     host = Host(["--layout", "walk"])
     plugin = OperatorPlugin(host)
     model, window = plugin._program.model, plugin._program.window
-    assert host.dock.windowTitle() == "Shellbot (2)"
+    assert host.dock.windowTitle() == "Operator (2)"
+    window._monitor.profile = RobotProfile.load(package_file("arm_description", "config/profile.yaml"))
+    window.refresh()
+    assert window.windowTitle() == "Arm (2)"
     host.window.show()
     host.window.activateWindow()
     assert until(host.window.isActiveWindow)

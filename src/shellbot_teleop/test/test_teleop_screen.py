@@ -153,7 +153,9 @@ def test_every_terminal_is_filled_and_the_newest_message_is_the_last(model, widt
         LogLine("info", "n", "newest", 0.0)
     ]
     shown = drawn(model, WALKING, messages, width, height)
-    assert width == 1 or shown[0].startswith("Shellbot")
+    assert width == 1 or shown[0].startswith("Operator")
+    shown = drawn(model, replace(WALKING, name="Arm"), messages, width, height)
+    assert width == 1 or shown[0].startswith("Arm ")
     assert shown[-1].endswith(" n newest") or height < 30
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -176,10 +176,14 @@ def test_a_page_is_told_who_drives(desk):
 
 
 def test_what_a_page_offers_is_what_the_key_map_has(desk, teleop_config, teleop_keymap):
-    offered = page_state.offered(desk.station.model, teleop_config)
+    model = desk.station.model
+    offered = page_state.offered(model)
     assert json.dumps(offered) and ["Stand up", "mode.stand"] in [list(mode) for mode in offered["modes"]]
     keys = {key for group in offered["groups"] for line in group["lines"] for key in line["keys"]}
     assert keys == {binding.key for binding in teleop_keymap.in_layout("walk")}
+    assert offered["gaits"] == teleop_config.gaits
+    model.observe_limits(replace(model.limits, gaits=("tripod", "moonwalk")))
+    assert page_state.offered(model)["gaits"] == ("tripod", "moonwalk")
 
 
 def test_what_a_cancel_does_is_a_sentence_for_window_and_page():

@@ -767,7 +767,15 @@ def test_modes_and_gaits_are_those_of_the_robots_key_map(make_setup, teleop_conf
 def test_the_header_names_the_robot(setup):
     setup.monitor.profile = RobotProfile.load(package_file("arm_description", "config/profile.yaml"))
     setup.window.refresh()
-    assert setup.window.header._title.text() == "Arm"
+    assert (setup.window.header._title.text(), setup.window.windowTitle()) == ("Arm", "Arm")
+
+
+def test_the_gaits_of_the_robot_are_offered(setup):
+    setup.model.observe_limits(replace(setup.model.limits, gaits=("tripod", "moonwalk"), gait="moonwalk"))
+    for _ in range(2):
+        setup.window.show_command()
+    choices = setup.window.body.gaits._buttons
+    assert [(name, choice.isChecked()) for name, choice in choices.items()] == [("tripod", False), ("moonwalk", True)]
 
 
 def test_no_gait_is_cut(setup):

@@ -217,7 +217,7 @@ def notices(config, keymap):
         known_robot(monitor)
         actions.observe(FeedbackSeen("1", "", 0.5, False), NOW)
     yield from (control_state(page, station.pages, station.model)["who"] for page in (1, 2))
-    page = offered(station.model, config)
+    page = offered(station.model)
     yield from (text for text, _ in page["modes"])
     yield from (slider["name"] for slider in (*page["pose"], *page["shells"]))
     yield from (

@@ -106,12 +106,12 @@ class GpioLine:
             if hasattr(gpiod, "LineSettings"):  # version 2
                 self._values = (gpiod.line.Value.INACTIVE, gpiod.line.Value.ACTIVE)
                 settings = gpiod.LineSettings(direction=gpiod.line.Direction.OUTPUT)
-                self._request = gpiod.request_lines(chip, consumer="shellbot", config={offset: settings})
+                self._request = gpiod.request_lines(chip, consumer="ax_bus", config={offset: settings})
                 self._set = self._set_v2
             else:
                 self._chip = gpiod.Chip(chip)
                 self._request = self._chip.get_line(offset)
-                self._request.request(consumer="shellbot", type=gpiod.LINE_REQ_DIR_OUT, default_vals=[0])
+                self._request.request(consumer="ax_bus", type=gpiod.LINE_REQ_DIR_OUT, default_vals=[0])
                 self._set = self._set_v1
         except (OSError, ValueError) as error:
             raise PortError(

@@ -16,7 +16,7 @@ from ax_bus.wire_time import READ_LATENCY, Timeouts, bytes_time
 _LATE_WINDOW = 0.05  # s after its time in which a lost reply may still arrive: three latency timers of 16 ms
 _MOST_STALE = 64  # chunks
 _FENCE_LENGTHS = (1, 3, 5, 7, *range(9, 51))  # not 2, which an echo of a READ looks like, nor 8, which feedback has
-_NOBODY = 253  # an ID that no servo has: USB2AX keeps it for itself
+_UNUSED_ID = 253  # an ID that no servo has: USB2AX keeps it for itself
 Key = Tuple[int, int]  # what a READ asks for: address, count
 PLAIN: Key = (-1, 0)  # a status packet without data
 
@@ -86,7 +86,7 @@ class Exchanger:
 
     def detect_echo(self) -> bool:
         """Return whether the wiring echoes what is sent: send to an unused ID, and listen."""
-        packet = protocol.read(_NOBODY, 0, 1)
+        packet = protocol.read(_UNUSED_ID, 0, 1)
         self.discard()
         self.port.write(packet)
         self.line_free = self.port.now() + bytes_time(len(packet), self.port.baud)

@@ -19,7 +19,7 @@ from ax_emulator.servo import EmulatedServo
 Array = np.ndarray  # (n servos,) of float64 unless noted otherwise
 
 NOMINAL_VOLTAGE = 12.0
-_STOPPED = 0.02  # share of the no-load speed below which a motor at its torque limit counts as stalled
+_STOPPED = 0.02  # fraction of the no-load speed below which a motor at its torque limit counts as stalled
 _SLOPES = np.array([effective_slope(register) for register in range(256)]) * RAD_PER_STEP
 IDLE_CURRENT = 0.05  # A of a servo's electronics (datasheet: 50 mA standby)
 
@@ -45,7 +45,7 @@ class BankMotor:
 
     @property
     def output(self) -> float:
-        """Share of the stall torque, signed."""
+        """Fraction of the stall torque, signed."""
         return float(self._bank.output[self._index])
 
     @property
@@ -99,7 +99,7 @@ class MotorBank:
     position, velocity : (n,) array
         Horns, rad from the clockwise end and rad/s, counter-clockwise positive.
     output : (n,) array
-        Share of the stall torque, signed.
+        Fraction of the stall torque, signed.
     temperature : (n,) array
         Degrees Celsius.
     is_on : (n,) bool array

@@ -26,7 +26,7 @@ class Motion:
     """How to move."""
 
     speed_rpm: float = 10.0  #: How fast
-    torque: float = 0.3  #: Share of the stall torque, 0 to 1
+    torque: float = 0.3  #: Fraction of the stall torque, 0 to 1
     #: s after which a servo that has not arrived is reported; by default what the way takes, and some more
     time_limit: Optional[float] = None
 

@@ -119,9 +119,9 @@ def xy_length(xy: np.ndarray) -> float:
     return float(np.sum(np.linalg.norm(np.diff(_slow(xy), axis=0), axis=1)))
 
 
-def _slow(p: np.ndarray, every: int = 25) -> np.ndarray:
+def _slow(p: np.ndarray) -> np.ndarray:
     # Path length over samples a quarter of a second apart: the body's sway within a step adds no path length.
-    return np.vstack((p[::every], p[-1:]))
+    return np.vstack((p[::25], p[-1:]))
 
 
 def speed_metrics(trace: Trace, window_s: float) -> Dict[str, float]:

@@ -146,9 +146,9 @@ class ActionManagerCore:
         """
         footholds, height = self._rest_stance()
         plan = self._robot.planner.plan(self.config.actions, name, parameters, footholds, height)
-        for wanted in plan.gaits:
-            if wanted not in self.gaits:
-                raise ActionError(f"{name} walks by gait '{wanted}'; there are: {', '.join(sorted(self.gaits))}")
+        for gait in plan.gaits:
+            if gait not in self.gaits:
+                raise ActionError(f"{name} walks by gait '{gait}'; there are: {', '.join(sorted(self.gaits))}")
         return plan
 
     def _rest_stance(self) -> Tuple[np.ndarray, float]:
@@ -351,8 +351,8 @@ class ActionManagerCore:
         else:
             return state
         self._motion, self._running, self._rearming = motion, None, False
-        machine.enter(mode, row.text if row.goes_on else "")
-        if not row.goes_on:
+        machine.enter(mode, row.text if row.continues else "")
+        if not row.continues:
             machine.answer(row.text)  # the mode's own sentence says more, once this is no news
         elif starts and mode != self._goal:
             self.request_mode(self._goal.label)

@@ -152,9 +152,10 @@ class ActionManagerTest(unittest.TestCase):
     def test_01_stands_and_tells_everything(self):
         self.upright()
         live = self.live
-        live.until(lambda: "walkspace" in live.last and "foot_contacts" in live.last, "latched topics")
+        live.until(lambda: {"walkspace", "foot_contacts", "odom"} <= {*live.last}, "first messages")
         self.assertAlmostEqual(live.last["walkspace"].max_velocity.linear.x, 0.40, delta=0.02)
         self.assertEqual(live.last["walkspace"].gait, "tripod")
+        self.assertIn("limp", live.last["walkspace"].gaits)
         contacts = live.last["foot_contacts"]
         self.assertEqual(contacts.model, "feet")
         self.assertEqual([(c.name, c.in_contact) for c in contacts.contacts][5], ("lower_6_foot", True))

@@ -20,7 +20,8 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     common = argparse.ArgumentParser(add_help=False)
     add_report_options(common, "NAME")
-    common.add_argument("--logs", type=Path, default=Path("results/bench"), help="folder for logs of launches")
+    launches = argparse.ArgumentParser(add_help=False, parents=[common])
+    launches.add_argument("--logs", type=Path, default=Path("results/bench"), help="folder for logs of launches")
     p = argparse.ArgumentParser(prog="scripts/bench", description="Speed and latency of the chain, on this machine.")
     kinds = p.add_subparsers(dest="what")
     chain = add_command(kinds, "chain", "the chain in one process, without ROS", parents=[common])
@@ -35,13 +36,13 @@ def parser() -> argparse.ArgumentParser:
     dynamics.add_argument(
         "--peers-env", type=Path, default=Path("build/bench_kinematics"), help="the peer's environment"
     )
-    ros = add_command(kinds, "ros", "the real launch, headless", parents=[common])
+    ros = add_command(kinds, "ros", "the real launch, headless", parents=[launches])
     ros.add_argument("--rtf", type=float, nargs="+", default=[1.0, 0.0], help="real-time factors (default 1 0)")
     ros.add_argument("--seconds", type=float, default=20.0, help="wall seconds of walking (default 20)")
     ros.add_argument("--samples", type=int, default=50, help="commands whose latency is measured (default 50)")
-    teleop = add_command(kinds, "teleop", "keys through the real window on a virtual display", parents=[common])
+    teleop = add_command(kinds, "teleop", "keys through the real window on a virtual display", parents=[launches])
     teleop.add_argument("--samples", type=int, default=100, help="key strokes (default 100)")
-    operator = add_command(kinds, "operator", "operators that are killed or cut off as they drive", parents=[common])
+    operator = add_command(kinds, "operator", "operators that are killed or cut off as they drive", parents=[launches])
     operator.add_argument("--samples", type=int, default=50, help="of each kind (default 50)")
     operator.set_defaults(driven_with="window")
     for name, text in (

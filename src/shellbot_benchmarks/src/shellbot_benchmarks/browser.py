@@ -121,7 +121,7 @@ class Browser:
         """Press a key."""
         ActionChains(self.driver).key_down(key).perform()
 
-    def let_go(self, key: str) -> None:
+    def release(self, key: str) -> None:
         """Release a key."""
         ActionChains(self.driver).key_up(key).perform()
 

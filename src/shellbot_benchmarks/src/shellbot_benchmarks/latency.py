@@ -108,9 +108,9 @@ def latency_row(name: str, latencies_s: Sequence[float], limit_ms: Optional[floa
     return row
 
 
-def spread_waits(count: int, period_s: float, seed: int = 0) -> Tuple[float, ...]:
+def spread_waits(count: int, period_s: float) -> Tuple[float, ...]:
     """Return waits (s) that spread events evenly over a period, in random order."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     return tuple(float(w) for w in rng.permutation((np.arange(count) + 0.5) / count * period_s))
 
 

@@ -181,11 +181,11 @@ def _page_load(key: str) -> Dict[str, float]:
             page.close()
 
 
-def bring_to_hexapod(meter: LatencyMeter, timeout: float = 40.0) -> None:
+def bring_to_hexapod(meter: LatencyMeter) -> None:
     """Request mode hexapod and wait until it is held; raises EvaluationError when it is refused."""
     rospy.wait_for_service("request_mode", timeout=60.0)
     request = rospy.ServiceProxy("request_mode", RequestMode)
-    deadline = time.monotonic() + timeout
+    deadline = time.monotonic() + 40.0
     answer = None
     while meter.mode != "hexapod" and time.monotonic() < deadline:
         answer = request("hexapod")

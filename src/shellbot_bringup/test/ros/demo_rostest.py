@@ -4,29 +4,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import random
 import signal
-import socket
 import subprocess
 import tempfile
 import unittest
 
 import rostest
 
+from shellbot_benchmarks.launching import free_port
+
 NAME = "demo_rostest"
-
-
-def free_port():
-    """Return a free port that no node gets by chance before it is used: below those that the system hands out."""
-    while True:
-        with socket.socket() as probe:
-            port = random.SystemRandom().randrange(20000, 32000)
-            with contextlib.suppress(OSError):
-                probe.bind(("localhost", port))
-                return port
 
 
 class DemoTest(unittest.TestCase):

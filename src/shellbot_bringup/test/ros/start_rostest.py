@@ -12,7 +12,8 @@ import time
 import unittest
 
 import rostest
-from demo_rostest import free_port
+
+from shellbot_benchmarks.launching import free_port
 
 
 class Started:

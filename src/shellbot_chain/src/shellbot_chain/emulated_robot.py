@@ -132,7 +132,7 @@ class EmulatedRobot(World):
         self._zero = np.array([entry.zero for entry in entries]) * RAD_PER_STEP
         self._gear = np.array([entry.sign * entry.gear for entry in entries])
         self._joints = _joints_of_servos(self.servo_map)
-        # each joint that a servo turns gets an equal share of its torque
+        # each joint that a servo turns gets an equal fraction of its torque
         self._spread = (self._joints.T / self._joints.sum(axis=1)) * self._gear  # (n joints, n servos)
         self._mean = self._joints / self._joints.sum(axis=1, keepdims=True)  # (n servos, n joints)
         self.battery = Battery(self.config.charge)

@@ -35,7 +35,7 @@ from .emulated_robot_server import RobotReport, RobotServer
 
 _DIAGNOSTICS_PERIOD = 1.0  # s
 _DRIVER_ENDS = 11.0  # s
-_SLOW = 0.02  # share of time that physics may leave out before the status is a warning
+_SLOW = 0.02  # fraction of time that physics may leave out before the status is a warning
 
 
 class EmulatedRobotNode:

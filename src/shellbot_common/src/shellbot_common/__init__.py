@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What every node of Shellbot needs, in one place; imports nothing of ours."""
+"""What every node needs, in one place; imports nothing of ours but messages."""
 
 from shellbot_common.commands import add_command
 from shellbot_common.errors import ImageError, PackageFileError, SettingsError

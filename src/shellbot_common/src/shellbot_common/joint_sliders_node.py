@@ -17,7 +17,7 @@ import joint_state_publisher_gui
 import rospy
 from python_qt_binding.QtWidgets import QApplication, QSlider
 
-ROWS = 12  # 36 joints, those of Shellbot, in three columns
+ROWS = 12  # 36 joints stand in three columns
 
 
 class RoundingSlider(QSlider):

@@ -98,9 +98,9 @@ class Coupling(Settings):
 class Limb(Settings):
     """A chain of joints from a link of the robot to its tip frames, the first of which is where it is commanded."""
 
-    base: str
+    base: str  #: Link that it begins at
     joints: Tuple[str, ...]
-    tips: Tuple[str, ...] = ()
+    tips: Tuple[str, ...] = ()  #: Links
 
 
 @dataclass(frozen=True)
@@ -310,6 +310,24 @@ class RobotProfile(Settings, error=ProfileError):
             },
         )
 
+    def check_links(self, links: Iterable[str]) -> None:
+        """Check that the robot has every link that the profile names.
+
+        Parameters
+        ----------
+        links : iterable of str
+            All links of the URDF.
+
+        Raises
+        ------
+        ProfileError
+            If it lacks one; the sentence has the key, the name and the links that there are.
+        """
+        there = tuple(links)
+        for key, link in _named_links(self):
+            if link not in there:
+                raise ProfileError(f"{key} names {link!r}; the robot description has the links {', '.join(there)}")
+
     def excluded_pairs(self, links: Iterable[str]) -> FrozenSet[FrozenSet[str]]:
         """Return the pairs of links that do not collide with each other.
 
@@ -349,6 +367,24 @@ class RobotProfile(Settings, error=ProfileError):
         return next(
             filter(None, (check(self) for check in (_joints, _presets, _sitting, _couplings, _limbs, _poses))), ""
         )
+
+
+def _named_links(profile: RobotProfile) -> Iterable[Tuple[str, str]]:
+    """Yield key and name of each link in a profile."""
+    yield "base.link", profile.base.link
+    if profile.imu:
+        yield "imu", profile.imu
+    for name, limb in profile.limbs.items():
+        yield f"limbs.{name}.base", limb.base
+        yield from ((f"limbs.{name}.tips", tip) for tip in limb.tips)
+    for link, contact in profile.contacts.items():
+        yield "contacts", link
+        if contact.load_cells is not None:
+            yield from ((f"contacts.{link}.load_cells.frames", frame) for frame in contact.load_cells.frames)
+    for key, sensors in (("range_sensors", profile.range_sensors), ("bumpers", profile.bumpers)):
+        yield from ((key, link) for link in sensors)
+    for link, camera in profile.cameras.items():
+        yield from (("cameras", link), (f"cameras.{link}.optical_frame", camera.optical_frame))
 
 
 def _matches(pattern: str, links: Tuple[str, ...]) -> Iterable[Tuple[str, Any]]:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import reprlib
 import sys
 from collections import abc
@@ -83,9 +84,9 @@ def number(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def choice(options: Sequence[str], *, default: Any = dataclasses.MISSING) -> Any:
-    """Declare a field of type str, or a tuple of these, that takes one of `options`."""
-    return dataclasses.field(default=default, metadata={"choices": tuple(options)})
+def choice(options: Sequence[str], *, default: Any = dataclasses.MISSING, pattern: str = "") -> Any:
+    """Declare a field of type str, or a tuple of these, that takes one of `options`, or what matches `pattern`."""
+    return dataclasses.field(default=default, metadata={"choices": tuple(options), "pattern": pattern})
 
 
 def required() -> Any:
@@ -172,7 +173,7 @@ def check_names(values: Any, known: Iterable[str], required: Iterable[str]) -> N
 
     The sentence names the nearest known one.
     """
-    known = tuple(known)
+    known, required = tuple(known), tuple(required)
     listed = ", ".join(known)
     if not isinstance(values, abc.Mapping):
         raise SettingsError(f"{short(values)} is no mapping; give the keys {listed}")
@@ -181,7 +182,8 @@ def check_names(values: Any, known: Iterable[str], required: Iterable[str]) -> N
             raise SettingsError(f"{name} does not exist; {_nearest(name, known, 'there are')} {listed}")
     missing = [name for name in required if name not in values]
     if missing:
-        raise SettingsError(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; needed are {listed}")
+        is_or_are = "is" if len(missing) == 1 else "are"
+        raise SettingsError(f"{', '.join(missing)} {is_or_are} missing; required are {', '.join(required)}")
 
 
 def check_number(where: str, value: Any, low: float, high: float, unit: str = "", hint: str = "") -> float:
@@ -252,12 +254,12 @@ def _number(where: str, kind: type, value: Any, metadata: Mapping[str, Any]) -> 
 
 
 def _text(where: str, value: Any, metadata: Mapping[str, Any]) -> str:
-    choices = metadata.get("choices")
+    choices, pattern = metadata.get("choices"), metadata.get("pattern")
     if isinstance(value, bool) and choices:
         value = str(value).lower()  # roslaunch and YAML make a truth value of the word true
-    if choices and value not in choices:
-        text = f"{_nearest(value, choices, 'choose from')} {', '.join(choices)}"
-        raise SettingsError(f"{where} is {short(value)}; {text}")
+    if choices and value not in choices and not (pattern and re.fullmatch(pattern, str(value))):
+        listed = ", ".join((*choices, f"or what matches {pattern}") if pattern else choices)
+        raise SettingsError(f"{where} is {short(value)}; {_nearest(value, choices, 'choose from')} {listed}")
     if not isinstance(value, str):
         raise SettingsError(f"{where} is {short(value)}; give a text, in quotes")
     return value

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
 from typing import Any, Dict
 
 import yaml
@@ -42,8 +43,14 @@ def controllers_parameters(profile: RobotProfile, urdf_text: str) -> Dict[str, A
     -------
     dict
         What the file says: ``joint_state_controller`` and the profile's controller.
+
+    Raises
+    ------
+    ConfigurationError, ProfileError
+        If the URDF lacks a joint, a limit or a link that the profile names.
     """
     limits = JointLimits.from_urdf(urdf_text, profile.joints)
+    profile.check_links(str(link.get("name")) for link in ElementTree.fromstring(urdf_text).findall("link"))
     controller: Dict[str, Any] = {
         "type": "effort_controllers/JointGroupPositionController",
         "joints": list(profile.joints),

@@ -3,7 +3,7 @@
 
 ::
 
-    robot: shellbot
+    robot: arm
     stiffness: 1.0            # overall, multiplies P and I
     classes:                  # N m/rad, N m/(rad s), N m s/rad; what is not named stays as it is
       wheel: {p: 18.5, i: 0.0, d: 0.0}

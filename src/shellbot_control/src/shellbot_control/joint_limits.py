@@ -82,7 +82,7 @@ class JointLimits:
         urdf_text : str
             Text of the URDF (the parameter ``robot_description``).
         names : iterable of str
-            The driven joints, in the order wanted.
+            The driven joints, in the order of the result.
 
         Returns
         -------

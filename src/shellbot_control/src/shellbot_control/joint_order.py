@@ -10,10 +10,11 @@ import numpy as np
 from shellbot_control.errors import TargetsError
 
 Array = np.ndarray
+_SHOWN = 4  # names in a message
 
 
-def shorten(names: Iterable[str], most: int = 4) -> str:
-    """Join names for a message, at most ``most`` of them.
+def shorten(names: Iterable[str]) -> str:
+    """Join names for a message, the first few of them.
 
     Returns
     -------
@@ -21,8 +22,8 @@ def shorten(names: Iterable[str], most: int = 4) -> str:
         ``a, b, c, d and 3 more``.
     """
     names = list(names)
-    remaining = len(names) - most
-    return ", ".join(names[:most]) + (f" and {remaining} more" if remaining > 0 else "")
+    remaining = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {remaining} more" if remaining > 0 else "")
 
 
 class JointOrder:

@@ -28,7 +28,7 @@ def in_slot(gore: Gore, points: np.ndarray) -> np.ndarray:
     return inside & (np.abs(points[..., 1]) < gore.slot_width / 2)
 
 
-def gore_quadrature(variables: Variables, lower: bool, count: int = 120) -> Tuple[np.ndarray, np.ndarray]:
+def gore_quadrature(variables: Variables, lower: bool) -> Tuple[np.ndarray, np.ndarray]:
     """Return midpoints (n, 3) and volumes (n,) of small cells of a gore; a lower gore without its slot."""
     gore = variables.gore
     inner = gore.outer_radius - gore.thickness
@@ -38,8 +38,8 @@ def gore_quadrature(variables: Variables, lower: bool, count: int = 120) -> Tupl
         return low + width * (np.arange(number) + 0.5), width
 
     radius, dr = cells(inner, gore.outer_radius, 4)
-    latitude, dl = cells(gore.latitude_min, gore.latitude_max, count)
-    azimuth, da = cells(-gore.half_width, gore.half_width, count)
+    latitude, dl = cells(gore.latitude_min, gore.latitude_max, 120)
+    azimuth, da = cells(-gore.half_width, gore.half_width, 120)
     r, lat, az = np.meshgrid(radius, latitude, azimuth, indexing="ij")
     points = on_sphere(r, -lat if lower else lat, az).reshape(-1, 3)
     volumes = (r**2 * np.cos(lat) * dr * dl * da).reshape(-1)

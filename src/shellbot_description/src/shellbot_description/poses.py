@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Dict, Optional
+from typing import Dict
 
 import numpy as np
 
@@ -20,11 +20,10 @@ POSES = ("spawn", "sit", "stand", "closed")
 
 @dataclass(frozen=True)
 class Pose:
-    """A named pose on the ground: body centre above it and radius of the foot circle (m)."""
+    """A named pose on the ground: body centre above it (m)."""
 
     name: str
     body_height: float
-    foot_radius: Optional[float]
 
 
 def checked_poses(profile: RobotProfile) -> Dict[str, Pose]:
@@ -48,7 +47,7 @@ def checked_poses(profile: RobotProfile) -> Dict[str, Pose]:
                 )
         if "body_height_m" not in values:
             raise DescriptionError(f"poses.{name} lacks body_height_m; give the body centre's height above ground")
-        poses[name] = Pose(name, values["body_height_m"], values.get("foot_radius_m"))
+        poses[name] = Pose(name, values["body_height_m"])
     return poses
 
 

@@ -123,10 +123,10 @@ def swing(engine: str, amplitude: float = 1.0) -> Tuple[float, float]:
     return float(np.mean(np.diff(crossed))), float(np.degrees(amplitude - tail))
 
 
-def swung(amplitude: float = 1.0) -> float:
-    """Return the period by the elliptic integral, s."""
+def swung() -> float:
+    """Return the period of a swing of 1 rad by the elliptic integral, s."""
     inertia = ARM_INERTIA + ARM_KG * ARM_M**2 + ROTOR
-    return float(4.0 * math.sqrt(inertia / (ARM_KG * GRAVITY * ARM_M)) * ellipk(math.sin(0.5 * amplitude) ** 2))
+    return float(4.0 * math.sqrt(inertia / (ARM_KG * GRAVITY * ARM_M)) * ellipk(math.sin(0.5) ** 2))
 
 
 def step(engine: str, size: float = 0.05) -> float:

@@ -16,9 +16,9 @@ from shellbot_kinematics import Frame, ShellbotModel
 from .plot_parser import FRAMES
 
 
-def limb_name(given: Optional[str], default: str = "lower_1") -> str:
+def limb_name(given: Optional[str]) -> str:
     """Return the name of the limb that --leg means."""
-    text = default if given is None else given
+    text = "lower_1" if given is None else given
     return f"lower_{text}" if text.isdigit() else text
 
 

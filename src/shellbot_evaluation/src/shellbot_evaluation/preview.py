@@ -249,8 +249,8 @@ def pictures(
             recording.simulator.show(state)
             target = (*state.p_world_base[:2].tolist(), float(first.p_world_base[2]))
             view = View(target, _DISTANCE, yaw_deg + stands_deg + 180.0, _ELEVATION_DEG)
-            said = f"  {recording.step_name(i)}" if recording.steps else ""
-            yield f"{times[i]:5.2f} s{said}{faster}", cropped(recording.simulator.render(*SIZE, view))
+            step = f"  {recording.step_name(i)}" if recording.steps else ""
+            yield f"{times[i]:5.2f} s{step}{faster}", cropped(recording.simulator.render(*SIZE, view))
     except RenderError as error:
         raise EvaluationError(f"{error}; or give --plots-only, which needs no pictures") from error
     finally:

@@ -49,7 +49,7 @@ class Conditions:
     seed: int
     friction: float
     attitude: Tuple[float, float, float, float]  #: Quaternion x, y, z, w that the ball is put down with
-    bearing: float  #: Of the first way, in the heading's axes, rad
+    bearing: float  #: Of the first path, in the heading's axes, rad
     joint_offset_deg: float = OFFSET_DEG
     raw_imu: bool = False  #: Whether the IMU gives no orientation, is biased and late
     changes: Mapping[str, Any] = field(default_factory=dict)  #: Settings of the chain that the command line changes
@@ -86,8 +86,8 @@ def put_down(chain: Chain, case: Conditions) -> Chain:
     chain.reset(seed=case.seed, pose="closed", attitude=case.attitude)
     chain.run(RAW_REST_S if case.raw_imu else REST_S)
     if chain.mode != "shell":
-        said = chain.output.mode.text if chain.output else "nothing"
-        raise ChainError(f"the ball is not found closed: mode {chain.mode}, {said}")
+        text = chain.output.mode.text if chain.output else "nothing"
+        raise ChainError(f"the ball is not found closed: mode {chain.mode}, {text}")
     return chain
 
 
@@ -208,9 +208,9 @@ def slow(roller: Roller, bearing: float) -> Dict[str, float]:
 
 def point(roller: Roller, bearing: float) -> Dict[str, float]:
     """Roll to a point 3 m away; the error is true, the guide knows the own odometry only."""
-    way = POINT_M * np.array([math.cos(bearing), math.sin(bearing)])
-    goal = roller.truth + roller.in_world(way)
-    took = roller.go(roller.own + way)
+    path = POINT_M * np.array([math.cos(bearing), math.sin(bearing)])
+    goal = roller.truth + roller.in_world(path)
+    took = roller.go(roller.own + path)
     roller.stop(1.0)
     return {"point_s": took, "point_error_m": float(np.linalg.norm(roller.truth - goal))}
 
@@ -224,8 +224,8 @@ def square(roller: Roller, bearing: float) -> Dict[str, float]:
     took, worst = 0.0, 0.0
     for k in range(4):
         angle = bearing + 0.5 * k * math.pi
-        way = SQUARE_M * np.array([math.cos(angle), math.sin(angle)])
-        corner, goal = corner + way, goal + roller.in_world(way)
+        path = SQUARE_M * np.array([math.cos(angle), math.sin(angle)])
+        corner, goal = corner + path, goal + roller.in_world(path)
         took += roller.go(corner)
         worst = max(worst, float(np.linalg.norm(roller.truth - goal)))
     return {"square_s": took, "square_error_m": worst if math.isfinite(took) else NAN}

@@ -19,6 +19,7 @@ from shellbot_kinematics.solver_config import SolverConfig
 
 from .loop_experiment import DIGITS, GAINS, HEADS, loop_rows
 
+MASS = 1.27  # kg: a third of Shellbot, of which three feet stand
 LEVER = 0.12  # m from femur to foot: brings gains of the joint to the foot
 STIFFNESS = robot_profile("simulation").classes["femur"].stiffness / LEVER**2  # N/m
 FRICTION = 0.174 / LEVER**2  # N s/m, as scripts/tune finds it
@@ -40,7 +41,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> Tuple[Any, str]:
     """Return the figure and its name."""
-    foot = Foot(timestep=arguments.timestep)
+    foot = Foot(MASS, timestep=arguments.timestep)
     needed = [{"k": k, "d": brentq(lambda d, k=k: growth(STIFFNESS, d, k, foot) - 1.0, *_DAMPING)} for k in _TABLE]
     say(markdown_table(needed, {"k": "k a tick", "d": "damping needed / (N s/m)"}, {"k": 1, "d": 1}))
     if arguments.chain:

@@ -9,7 +9,6 @@ import numpy as np
 
 from robot_mechanics.errors import InvalidChainError, UnknownNameError
 from robot_mechanics.models.chain import SerialChain
-from robot_mechanics.models.limbs import LimbSet
 from robot_mechanics.models.tree import KinematicTree
 from robot_mechanics.models.urdf import load_urdf
 from shellbot_kinematics._layout import G_TIP, LANES, LEG, P_SHELL, P_SHELLS, P_TABLE, PACKED, SHELL
@@ -122,17 +121,6 @@ class ShellbotModel:
         """
         i = limb_index(limb)
         return slice(4 * i, 4 * i + 4) if i < 6 else slice(24 + 2 * (i - 6), 26 + 2 * (i - 6))
-
-    def lower_legs(self, frame: Frame = Frame.FOOT) -> LimbSet:
-        """Return the lower legs as a set of limbs on base_link, the six fans on one drive named 'fan'.
-
-        Parameters
-        ----------
-        frame : Frame
-            Tip of every leg.
-        """
-        limbs = {limb: self.chain(limb, frame) for limb in LOWER_LIMBS}
-        return LimbSet(limbs, {"fan": [f"{limb}_fan" for limb in LOWER_LIMBS]})
 
 
 def _joint_names(limb: str) -> Tuple[str, ...]:

@@ -85,9 +85,7 @@ class ReachSlice:
     reached: np.ndarray  #: (k, ny, nx) Per leg
 
 
-def reach_slice(
-    legs: LegSet, height: float, fan: float = 0.0, step: float = 0.004, joint_margin: float = 0.0
-) -> ReachSlice:
+def reach_slice(legs: LegSet, height: float, fan: float = 0.0, step: float = 0.004) -> ReachSlice:
     """Return what each leg reaches at one height, all branches, within the joint limits.
 
     Parameters
@@ -100,16 +98,14 @@ def reach_slice(
         Angle of the fans, rad.
     step : float
         Grid spacing, m.
-    joint_margin : float
-        Distance that coxa, femur and tibia keep from their limits, rad.
 
     Raises
     ------
     InvalidConfigError
-        If height or margin are not finite, or the step is not between 0.1 mm and 50 mm.
+        If the height is not finite, or the step is not between 0.1 mm and 50 mm.
     """
-    if not (math.isfinite(height) and math.isfinite(joint_margin)):
-        raise InvalidConfigError(f"height is {height}, joint_margin {joint_margin}; expected finite numbers, m and rad")
+    if not math.isfinite(height):
+        raise InvalidConfigError(f"height is {height}; expected a finite number, m")
     if not 1e-4 <= step <= 0.05:
         raise InvalidConfigError(f"step is {step}; expected 0.0001 to 0.05 m")
     g = legs.geometry
@@ -120,7 +116,7 @@ def reach_slice(
     axis = np.arange(-half, half + 1) * step
     points = np.stack(np.meshgrid(axis, axis, [height], indexing="xy"), axis=-1).reshape(1, -1, 3)
     everywhere = np.broadcast_to(points, (len(legs.names), *points.shape[1:]))
-    reached = legs.reaches(everywhere, fan, joint_margin).reshape(len(legs.names), axis.size, axis.size)
+    reached = legs.reaches(everywhere, fan).reshape(len(legs.names), axis.size, axis.size)
     return ReachSlice(axis, axis, float(height), float(fan), reached)
 
 

@@ -6,9 +6,10 @@ A held action lasts as long as its key is down and pushes one axis one way; a co
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import Dict, Union
+from typing import Dict, Optional, Union
 
 
 class Quantity(Enum):
@@ -41,7 +42,6 @@ class Command:
 
 
 Action = Union[HeldAction, Command]
-REQUESTS = ("stand", "sit", "hexapod", "shell", "relax", "recover", "go", "straighten")
 
 
 def _held(prefix: str, quantity: Quantity, rows: Dict[str, tuple]) -> Dict[str, Action]:
@@ -82,7 +82,6 @@ ACTIONS: Dict[str, Action] = {
     **_held("shells", Quantity.SHELLS, {"raise": (0, 1), "lower": (0, -1), "open": (1, 1), "close": (1, -1)}),
     **_held("control", Quantity.DEAD_MAN, {"dead_man": (0, 1)}),
     **_held("speed", Quantity.FINE, {"fine": (0, 1)}),
-    **{f"mode.{request}": Command("mode", request) for request in REQUESTS},
     **{
         name: Command(name)
         for name in (
@@ -105,3 +104,11 @@ ACTIONS: Dict[str, Action] = {
         )
     },
 }
+
+MODE = r"mode\.[a-z]\w{0,49}"
+"""Beside ACTIONS: the request of any mode. The robot knows which ones it has, and refuses the others in words."""
+
+
+def find_action(name: str) -> Optional[Action]:
+    """Return what an action does, or None if there is none of this name."""
+    return Command("mode", name.partition(".")[2]) if re.fullmatch(MODE, name) else ACTIONS.get(name)

@@ -22,7 +22,7 @@ def with_body(odom: Optional[OdomInfo], contacts: Optional[ContactsInfo]) -> Opt
     odom : OdomInfo or None
         Position and heading on the ground.
     contacts : ContactsInfo or None
-        The feet, or the gore that a ball rolls on.
+        The feet, or the part that a ball rolls on.
 
     Returns
     -------

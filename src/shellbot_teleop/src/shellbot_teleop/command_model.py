@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Callable, Dict, FrozenSet, List, Sequence
+from typing import Callable, Dict, FrozenSet, List, Sequence, Tuple
 
 from shellbot_teleop import effects
-from shellbot_teleop.actions import ACTIONS, Command, HeldAction, Quantity
+from shellbot_teleop.actions import ACTIONS, Command, HeldAction, Quantity, find_action
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.control_state import ControlState, is_held
 from shellbot_teleop.drive import twist_from_actions, why_it_stays
@@ -90,6 +90,11 @@ class CommandModel:
         return frozenset(self._held)
 
     @property
+    def gaits(self) -> Tuple[str, ...]:
+        """Gaits to choose from: the robot's; until it names them, those of the settings."""
+        return self.limits.gaits or self._config.gaits
+
+    @property
     def active(self) -> bool:
         """True while `tick` has something to do."""
         return bool(self._held) or self.stick.pushes or not self.pose.at_rest or not self.shells.at_rest
@@ -114,10 +119,10 @@ class CommandModel:
         binding = self.keymap.find(self.layout, key)
         if binding is None or key in self._held:
             return []
-        action = ACTIONS[binding.action]
+        action = find_action(binding.action)
         if binding.argument:
             return self.set_gait(binding.argument)
-        if isinstance(action, Command):
+        if not isinstance(action, HeldAction):
             return self.perform(binding.action, t)
         if not self.active:
             self._last_step = t
@@ -174,7 +179,7 @@ class CommandModel:
         t : float
             Time, s.
         """
-        action = ACTIONS[name]
+        action = find_action(name)
         if not isinstance(action, HeldAction) or not math.isfinite(fraction):
             raise ValueError(f"{name} by {fraction}: only what is held is pushed, by a finite fraction")
         if fraction == 0.0:
@@ -230,7 +235,7 @@ class CommandModel:
 
     def perform(self, name: str, t: float) -> List[Effect]:
         """Do a command by its action name, as its key or its button does."""
-        action = ACTIONS[name]
+        action = find_action(name)
         if not isinstance(action, Command):
             raise ValueError(f"{name} is held, not a command: use press and release")
         if action.name == "mode":
@@ -321,9 +326,9 @@ class CommandModel:
         return [effects.PublishGait(name), Notice("info", tr("Gait {name} requested.", name=name))]
 
     def _next_gait(self, _t: float) -> List[Effect]:
-        gaits = self._config.gaits
         current = self.gait or self.limits.gait
-        return self.set_gait(gaits[(gaits.index(current) + 1) % len(gaits)] if current in gaits else gaits[0])
+        following = self.gaits.index(current) + 1 if current in self.gaits else 0
+        return self.set_gait(self.gaits[following % len(self.gaits)])
 
     def set_layout(self, name: str, t: float) -> List[Effect]:
         """Change the key layout; keys that are held are dropped, because their meaning changes."""

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What window and page offer to click beside the keys: buttons of modes, sliders of body and shells, gaits."""
+"""What window and page offer to click beside the keys: buttons of modes, sliders of body and shells."""
 
 from __future__ import annotations
 
 import math
 from typing import NamedTuple, Tuple
 
-from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.texts import tr
 
@@ -47,8 +46,3 @@ def mode_buttons(keymap: Keymap) -> Tuple[Tuple[str, str], ...]:
     named = [action for _, action in _MODES]
     others = [(action.partition(".")[2].capitalize(), action) for action in bound if action not in named]
     return tuple(mode for mode in _MODES if mode[1] in bound) + tuple(others)
-
-
-def gaits(config: TeleopConfig, keymap: Keymap) -> Tuple[str, ...]:
-    """Return the gaits to choose from; none where the key map has no key that changes the gait."""
-    return config.gaits if any(binding.action == "gait.next" for binding in keymap.bindings) else ()

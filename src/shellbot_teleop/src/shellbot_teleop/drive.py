@@ -23,7 +23,7 @@ def twist_from_actions(
     full_speed : (3,) sequence of float
         Greatest forward (m/s), sideways (m/s) and turning (rad/s) velocity, each alone.
     scale : float
-        Share of the full speed, 0 .. 1.
+        Fraction of the full speed, 0 .. 1.
     stick : (3,) sequence of float
         Forward, left, turn left, no longer than 1.
 
@@ -44,8 +44,8 @@ def twist_from_actions(
     return PublishTwist(x + 0.0, y + 0.0, yaw + 0.0)  # + 0.0: no negative zero on the wire
 
 
-# Modes in which cmd_vel is obeyed; elsewhere the key publishes all the same (the robot decides), with a notice.
-_DRIVING_MODES = ("hexapod", "shell", "go")
+# Modes in which cmd_vel is not obeyed; the key publishes all the same (the robot decides), with a notice.
+_MODES_AT_REST = ("waiting", "sit", "stand", "halfway", "relax", "stopped")
 
 
 def why_it_stays(mode: str, limit: float, keys: str) -> str:
@@ -60,7 +60,7 @@ def why_it_stays(mode: str, limit: float, keys: str) -> str:
     keys : str
         Keys that request the mode in which it walks.
     """
-    if mode and mode not in _DRIVING_MODES:
+    if mode in _MODES_AT_REST:
         return tr(
             "The robot is in mode {mode} and does not obey velocities: change to hexapod ({keys}).",
             mode=mode,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Dict, Optional, Sequence, Tuple
 
 from shellbot_common import Settings, choice, number
-from shellbot_teleop.actions import ACTIONS, HeldAction, Quantity
+from shellbot_teleop.actions import ACTIONS, MODE, HeldAction, Quantity
 from shellbot_teleop.errors import MappingError
 from shellbot_teleop.keymap import REQUIRED_ACTIONS, Binding, Keymap
 
@@ -55,7 +55,7 @@ class Button(Settings, error=MappingError):
     """One button, or one side of an axis that is used as a button (cross, trigger)."""
 
     name: str  #: As the operator reads it on the controller
-    action: str = choice(_PRESSED)
+    action: str = choice(_PRESSED, pattern=MODE)
     button: Optional[int] = number(0, _MOST, default=None)  #: Index in `Joy.buttons`
     axis: Optional[int] = number(0, _MOST, default=None)  #: Index in `Joy.axes`
     side: int = number(-1, 1, default=0)  #: Which side of the axis

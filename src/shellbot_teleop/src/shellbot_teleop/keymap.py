@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Dict, List, Mapping, Optional, Tuple
 
 from shellbot_common import Settings, choice, required
-from shellbot_teleop.actions import ACTIONS
+from shellbot_teleop.actions import ACTIONS, MODE
 from shellbot_teleop.errors import KeymapError
 from shellbot_teleop.keys import ALL_KEYS
 from shellbot_teleop.texts import tr
@@ -21,7 +21,7 @@ class Binding(Settings, error=KeymapError):
     """One key, what it does and its description; an empty `layout` means every layout."""
 
     key: str
-    action: str = choice(sorted(ACTIONS))
+    action: str = choice(sorted(ACTIONS), pattern=MODE)
     help: str = required()
     group: str = required()
     layout: str = ""

@@ -29,6 +29,7 @@ class Limits:
     tilt: Vector3  #: rad, each way: roll, pitch, yaw
     gait: str = ""  #: The gait that they belong to; empty when unknown
     measured: bool = False  #: False for the fallback of the configuration, True for what the action manager sent
+    gaits: Tuple[str, ...] = ()  #: Those that the robot has; empty when unknown
 
     def __post_init__(self) -> None:
         for name in ("velocity", "min_shift", "max_shift", "tilt"):

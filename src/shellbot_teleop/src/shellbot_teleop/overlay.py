@@ -177,8 +177,8 @@ def marks(
 def _feet(feet: np.ndarray, standing: np.ndarray) -> Iterator[Mark]:
     corners = support_polygon(_on_ground(feet[standing]))
     if len(corners):
-        fan = np.concatenate([corners[[0, i, i + 1]] for i in range(1, len(corners) - 1)])
-        yield Mark("area", fan, 1.0, (*MEASURED[:3], 0.22))
+        triangles = np.concatenate([corners[[0, i, i + 1]] for i in range(1, len(corners) - 1)])
+        yield Mark("area", triangles, 1.0, (*MEASURED[:3], 0.22))
         yield Mark("line", np.vstack((corners, corners[:1])), 2.0, MEASURED)
     if standing.any():
         yield Mark("disc", _on_ground(feet[standing]), 0.04, MEASURED)

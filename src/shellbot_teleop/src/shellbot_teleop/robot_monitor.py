@@ -54,7 +54,7 @@ class OdomInfo:
 
 @dataclass(frozen=True)
 class ContactsInfo:
-    """k feet, or the gores of a ball: contact (k,), phase (k,) 0..1 or NaN, positions (k, 3) in base_link, m."""
+    """k feet, or the parts a ball rolls on: contact (k,), phase (k,) 0..1 or NaN, positions (k, 3) in base_link, m."""
 
     contact: Tuple[bool, ...]
     phase: Tuple[float, ...]
@@ -68,7 +68,7 @@ class ContactsInfo:
         """The vertical in base_link, (3,), if the robot is a ball that is known to touch the ground."""
         if self.model != "rolling" or self.p_base_ground is None or not any(self.contact):
             return None
-        radius = self.p_base_foot[self.contact.index(True)] - self.p_base_ground  # to the centre of the gore's sphere
+        radius = self.p_base_foot[self.contact.index(True)] - self.p_base_ground  # to the sphere's centre
         length = float(np.linalg.norm(radius))
         return radius / length if length > 1e-3 else None  # None also for NaN
 

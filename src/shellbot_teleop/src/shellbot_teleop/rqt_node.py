@@ -29,9 +29,9 @@ class OperatorPlugin:
         if arguments.layout:
             self._program.controller.set_layout(arguments.layout)
         window = self._program.window
-        number = context.serial_number()
+        window.title_end = f" ({context.serial_number()})" if context.serial_number() > 1 else ""
         window.setObjectName("shellbot_operator")
-        window.setWindowTitle("Shellbot" if number <= 1 else f"Shellbot ({number})")
+        window.setWindowTitle(window.windowTitle() + window.title_end)  # until the robot's name is known
         self._program.controller.quit_requested.connect(context.close_plugin)
         context.add_widget(window)
         self._program.link.start()

@@ -105,6 +105,7 @@ def limits_from_walkspace(message: Walkspace) -> Limits:
         (tilt.x, tilt.y, tilt.z),
         message.gait,
         measured=True,
+        gaits=tuple(message.gaits),
     )
 
 

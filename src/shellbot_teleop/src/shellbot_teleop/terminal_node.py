@@ -19,7 +19,7 @@ from prompt_toolkit.utils import is_dumb_terminal
 from shellbot_common import SettingsError
 from shellbot_teleop.action_client_node import ActionClient
 from shellbot_teleop.action_model import ActionModel, ActionsSeen
-from shellbot_teleop.actions import ACTIONS, HeldAction
+from shellbot_teleop.actions import HeldAction, find_action
 from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.command_line import load_settings, parse_arguments
 from shellbot_teleop.command_model import CommandModel
@@ -88,7 +88,7 @@ class TerminalProgram:
         finally:
             self._carry_out(self.model.release_all(time.monotonic()))
             self._link.close()
-        if self._failure is not None and not _tells_that_the_terminal_is_gone(self._failure):
+        if self._failure is not None and not _is_terminal_gone(self._failure):
             raise self._failure
 
     async def _work(self) -> None:
@@ -132,7 +132,7 @@ class TerminalProgram:
         binding = self.model.keymap.find(self.model.layout, key)
         if binding is None:
             return
-        if isinstance(ACTIONS[binding.action], HeldAction):
+        if isinstance(find_action(binding.action), HeldAction):
             if not self._tracker.feed(key, now):
                 return
             self._carry_out(self.model.press(key, now))
@@ -223,13 +223,14 @@ class TerminalProgram:
             fresh_battery(monitor.battery, now),
             fresh(monitor.servos, now, limit),
             monitor.diagnostics.line(now),
+            monitor.profile.name.capitalize() if monitor.profile is not None else "",
         )
         size = self._view.application.output.get_size()
         action = self._action_model.state(now)
         self._view.show(screen(self.model, robot, self._messages, (size.columns, size.rows), action))
 
 
-def _tells_that_the_terminal_is_gone(error: BaseException) -> bool:
+def _is_terminal_gone(error: BaseException) -> bool:
     return isinstance(error, EOFError) or (isinstance(error, OSError) and error.errno == errno.EIO)
 
 

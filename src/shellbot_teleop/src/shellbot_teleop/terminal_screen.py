@@ -48,6 +48,7 @@ class RobotView:
     battery: Optional[BatteryInfo] = None
     servos: Optional[ServosInfo] = None
     diagnostics: Tuple[str, bool] = ("", False)  #: A line, and whether it is bad news
+    name: str = ""  #: Of the robot; empty until its profile is known
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def _head(model: CommandModel, robot: RobotView) -> List[Line]:
     control = model.control
     who = ("held", f" {tr('in control')} ") if control.armed else ("warn", who_drives(control.operator))
     layout, speed = tr("layout {name}", name=model.layout), tr("speed {scale:.0%}", scale=model.scale)
-    first: Line = [("title", "Shellbot"), ("", "   "), who, ("", f"   {layout}   {speed}")]
+    first: Line = [("title", robot.name or tr("Operator")), ("", "   "), who, ("", f"   {layout}   {speed}")]
     if model.gait or model.limits.gait:
         first.append(("", f"   {tr('gait {name}', name=model.limits.gait or model.gait)}"))
     first += [("", "   "), link]

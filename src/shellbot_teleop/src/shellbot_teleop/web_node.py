@@ -153,7 +153,7 @@ class WebProgram:
 
     def _greeting(self) -> List[Dict[str, Any]]:
         return [
-            {"offered": page_state.offered(self.model, self._config)},
+            {"offered": page_state.offered(self.model)},
             {"actions": page_state.action_list(self._action_model)},
             {"log": [page_state.log_line(line) for _, line in self._log]},
         ]
@@ -172,9 +172,7 @@ class WebProgram:
         self._states += 1
         t = time.monotonic()
         state = page_state.robot_state(self.station, self.monitor, self._action_model, self._config.stale_after, t)
-        if any(page.shown.get("layout") != self.model.layout for page in self.pages.values()):
-            state["offered"] = page_state.offered(self.model, self._config)
-        state["layout"] = self.model.layout
+        state["offered"] = page_state.offered(self.model)
         scene = self._scene.scene
         state["scene"] = {"number": scene.number if scene is not None else 0, "failure": self._scene.failure}
         rows = page_state.joint_list(self.monitor, self._config.stale_after, t) if self._is_due(_JOINTS_EVERY) else None

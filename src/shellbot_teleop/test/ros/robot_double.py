@@ -93,7 +93,7 @@ class RobotDouble:
         return [when for when, twist in self.twists if twist == (0.0, 0.0, 0.0)]
 
     def publish_walkspace(self, x, y, yaw, gait="tripod"):
-        message = Walkspace(gait=gait)
+        message = Walkspace(gait=gait, gaits=["tripod", "moonwalk"])
         message.max_velocity.linear.x, message.max_velocity.linear.y, message.max_velocity.angular.z = x, y, yaw
         message.min_shift.x = message.min_shift.y = message.min_shift.z = -0.05
         message.max_shift.x = message.max_shift.y = message.max_shift.z = 0.05

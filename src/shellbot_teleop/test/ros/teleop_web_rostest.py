@@ -44,7 +44,7 @@ class PageOperator:
             time.sleep(0.3)
 
     def rest(self):
-        self._page.let_go("w")
+        self._page.release("w")
 
 
 @unittest.skipUnless(os.path.exists(PROGRAM), "chromium is not installed (scripts/setup --dev installs it on Debian)")
@@ -109,7 +109,7 @@ class TeleopWebTest(unittest.TestCase):
         self.check_layout(page, ("Actions", "Joints", "Log", "Body"))
         page.hold("w")
         page.until(lambda: "Monitor mode" in page.text("notices"), "nobody said why W does nothing")
-        page.let_go("w")
+        page.release("w")
         self.assertEqual(robot.twists, [])
         page.until(lambda: (page.pixels("canvas") @ [1, -1, 0] > 80).sum() > 300, "no orange shells are drawn")
         page.click("show-camera")
@@ -119,12 +119,12 @@ class TeleopWebTest(unittest.TestCase):
         page.hold("\ue033")  # F3
         focus = "return document.activeElement.id"
         page.until(lambda: page.driver.execute_script(focus) == "search", "F3 does not open the actions")
-        page.let_go("\ue033")
+        page.release("\ue033")
         page.click_text("tabs", "Body")
         play(robot, PageOperator(page, robot))
         page.hold("\ue00c")  # Escape
         until(lambda: robot.stopped, "no emergency stop")
-        page.let_go("\ue00c")
+        page.release("\ue00c")
         page.click("rearm")
         until(lambda: not robot.stopped, "the robot is not rearmed")
         page.click("control")
@@ -152,7 +152,7 @@ class TeleopWebTest(unittest.TestCase):
         robot, page = self.robot, self.open(DESKTOP, False)
         self.take_control(page)
         until(lambda: robot.mode == "hexapod", "the robot is not ready to walk")
-        self.drive(lambda: page.hold("w"), lambda: page.let_go("w"))
+        self.drive(lambda: page.hold("w"), lambda: page.release("w"))
         frozen = time.monotonic()
         page.signal(signal.SIGSTOP)  # closes no connection, as a network that is cut
         until(lambda: not robot.is_driven, "the robot is driven by a browser that is frozen")

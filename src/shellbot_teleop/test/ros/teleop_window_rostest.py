@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import random
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -25,6 +23,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from robot_double import SLOW_HZ, RobotDouble, settings
 
+from shellbot_benchmarks.launching import free_port
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
 from shellbot_msgs.msg import Mode
 
@@ -141,7 +140,7 @@ class TeleopWindowTest(unittest.TestCase):
         self.assertAlmostEqual(robot.of("body_pose")[0][1].position.z, 0.05 / SLOW_HZ, places=4)
         tap("n")
         self.assertTrue(robot.wait(lambda: robot.of("gait")))
-        self.assertEqual(robot.of("gait")[0][1].data, "ripple")  # after the walkspace's tripod
+        self.assertEqual(robot.of("gait")[0][1].data, "moonwalk")  # the walkspace's, after its tripod
         # A walkspace that cannot be used leaves the last good one.
         robot.publish_walkspace(math.nan, 0.3, 1.0)
         time.sleep(0.3)
@@ -198,16 +197,6 @@ class LateMasterTest(unittest.TestCase):
             finally:
                 window.send_signal(signal.SIGINT)
                 self.assertEqual(window.wait(timeout=60), 0)
-
-
-def free_port():
-    """Return a free port that no node gets by chance before it is used: below those that the system hands out."""
-    while True:
-        with socket.socket() as probe:
-            port = random.SystemRandom().randrange(20000, 32000)
-            with contextlib.suppress(OSError):
-                probe.bind(("localhost", port))
-                return port
 
 
 class Tests(unittest.TestSuite):

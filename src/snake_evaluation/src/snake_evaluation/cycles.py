@@ -17,6 +17,7 @@ from .snake_run import Setup, SnakeRun, Truth
 
 GRAVITY = 9.81  # m/s^2
 WARM_UP = 2  # cycles before the first that counts
+_CYCLES = 4  # of a gait outside the table
 _START = 4.0  # s that a gait may take to begin
 _TIPPED = math.radians(60.0)  # of roll against that at the start of the gait
 
@@ -64,12 +65,12 @@ def request_cycles(run: SnakeRun, gait: str, direction: int, cycles: int) -> Cyc
     return measure(run, gait, direction, cycles, run.core.engine.gaits.rows[gait].rolls)
 
 
-def run_target(setup: Setup, target: Target, cycles: int = 4) -> CycleResult:
+def run_target(setup: Setup, target: Target) -> CycleResult:
     """Return what a gait outside the table does, such as a member of a family."""
     run = SnakeRun(setup, maps={})
     run.run(0.1)
     run.core.engine.drive(target)
-    return measure(run, target.name, target.direction, cycles, target.rolls)
+    return measure(run, target.name, target.direction, _CYCLES, target.rolls)
 
 
 def measure(run: SnakeRun, gait: str, direction: int, cycles: int, rolls: bool) -> CycleResult:

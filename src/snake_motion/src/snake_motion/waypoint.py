@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
 from typing import Deque, Optional, Tuple
 
 import numpy as np
@@ -34,14 +33,7 @@ _STRAIGHT = 0.3  # m before the goal, from which on such a stroke only aligns it
 _AIM = 1.5  # heading of such a stroke over the bearing of the goal: it arrives in the goal's heading
 _STEEPEST = 0.5  # rad, of that heading
 _OVERHEAD = 1.0  # s, of a turn, beside the turning
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """When a pose counts as reached."""
-
-    position: float = 0.015  #: m, along each axis
-    heading: float = math.radians(2.0)  #: rad
+_TOLERANCE = (0.015, 0.015, math.radians(2.0))  # m, m, rad: within these of the goal it is reached
 
 
 class WaypointFollower:
@@ -50,7 +42,7 @@ class WaypointFollower:
     Rotation, sideways and forward gaits are not mixed: a stroke moves along one axis, at a constant speed, and ends
     where fading out will carry the robot to the goal; a rotation, whose heading swings, ends by time. What it leaves
     is seen when the robot lies straight again, since place and heading of a bent body swing by as much as they may be
-    wrong in the end. Long strokes correct the heading. Ways are measured along the axes of the goal, not of the body.
+    wrong in the end. Long strokes correct the heading. Paths are measured along the axes of the goal, not of the body.
 
     Sideways, then forward is the common order. Side-winding may be four times as fast: where turning, side-winding
     aslant to the goal and turning back takes less time, the robot does that, and walks forward what remains.
@@ -61,8 +53,6 @@ class WaypointFollower:
         m, rad, in the frame of the estimates.
     limits : (3,) array
         Greatest forward, sideways (m/s) and turning (rad/s) velocity.
-    tolerance : Tolerance, optional
-        When it is reached.
 
     Raises
     ------
@@ -70,8 +60,8 @@ class WaypointFollower:
         If the goal is not finite or beyond 10 km, or the robot cannot move along every axis.
     """
 
-    def __init__(self, goal: Pose, limits: np.ndarray, tolerance: Optional[Tolerance] = None) -> None:
-        self._goal, self._limits, self._tolerance = goal, np.asarray(limits), tolerance or Tolerance()
+    def __init__(self, goal: Pose, limits: np.ndarray) -> None:
+        self._goal, self._limits = goal, np.asarray(limits)
         self._stroke: Optional[np.ndarray] = None  # twist of the present one
         self._lean = 0.0  # rad, of the body from the goal's heading while it goes aslant
         self._ticks, self._coast = 0, 0.0  # which the stroke lasts at most; m before its end
@@ -110,7 +100,7 @@ class WaypointFollower:
         if self._stroke is None:
             if not is_flat:
                 return np.zeros(3)
-            relative = np.abs(error) / [self._tolerance.position, self._tolerance.position, self._tolerance.heading]
+            relative = np.abs(error) / _TOLERANCE
             if np.all(relative < 1.0):
                 return None
             self._stroke = self._begin(error, relative)
@@ -133,9 +123,9 @@ class WaypointFollower:
         """Return the twist of a new stroke, (3,), and set when it ends."""
         axis, self._lean = self._choose(error, relative)
         missing = error[axis] + (self._lean if axis == 2 else 0.0)
-        way = math.hypot(error[0], error[1]) if axis == 1 and self._lean else abs(missing)
-        speed = float(np.clip(way / _SHORTEST[axis], min(_LEAST[axis], self._limits[axis]), self._limits[axis]))
-        self._ticks = round((way / speed * (1.0 if axis == 2 else _LONGEST) + _PAUSE) / TICK)
+        path = math.hypot(error[0], error[1]) if axis == 1 and self._lean else abs(missing)
+        speed = float(np.clip(path / _SHORTEST[axis], min(_LEAST[axis], self._limits[axis]), self._limits[axis]))
+        self._ticks = round((path / speed * (1.0 if axis == 2 else _LONGEST) + _PAUSE) / TICK)
         turned = self._lean + math.copysign(_DRIFT, missing) if axis == 1 and self._lean else 0.0
         self._coast = _COAST[axis] * speed * math.cos(turned)
         stroke = np.zeros(3)
@@ -149,12 +139,12 @@ class WaypointFollower:
         is_narrow = abs(left) < _NARROW * abs(forward)
         # the coarse family first: what it leaves ahead, forward gaits correct to a millimetre
         if relative[1] >= 1.0 and not (is_narrow and abs(forward) > 2.0 * _STRAIGHT):
-            axis, way = 1, math.hypot(forward, left)
+            axis, path = 1, math.hypot(forward, left)
             aslant = -np.sign(left) * (math.atan2(forward, abs(left)) + _DRIFT)
-            more = self._turning(turn + aslant) + self._turning(aslant) + (way - abs(left)) / self._limits[1]
+            more = self._turning(turn + aslant) + self._turning(aslant) + (path - abs(left)) / self._limits[1]
             less = self._turning(turn) + abs(forward + _DRIFT * abs(left)) / self._limits[0]
             is_fast = self._limits[1] > _MUCH_FASTER * self._limits[0]
-            lean = aslant if is_fast and more < less and not is_narrow and way < _SIDE_WINDING else 0.0
+            lean = aslant if is_fast and more < less and not is_narrow and path < _SIDE_WINDING else 0.0
         if abs(turn + lean) > _TURN_FIRST or relative[axis] < 1.0:
             axis = 2
         return axis, lean

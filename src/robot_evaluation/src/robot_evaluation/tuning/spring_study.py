@@ -26,7 +26,7 @@ Array = np.ndarray
 class Foot(Settings):
     """Mass, ground and noise of the study; the servo's gains and the loop's are what is varied."""
 
-    mass: float = number(0.01, 100.0, "kg", default=1.27)  #: A third of Shellbot: three feet stand
+    mass: float = number(0.01, 100.0, "kg")
     ground: float = number(0.0, 1e6, "N/m", default=2e4)  #: Stiffness of the ground
     joint_noise: float = number(0.0, 0.1, "m", default=0.0003)  #: Standard deviation of the measured height
     foot_noise: float = number(0.0, 10.0, "m/s", default=0.002)  #: Standard deviation of the velocity added each tick
@@ -114,9 +114,9 @@ def _step(z: Array, v: Array, command: Array, p: Array, d: Array, foot: Foot) ->
     return z + h * v, v + h / m * (force - d * v)
 
 
-def wander(p: Array, d: Array, k: Array, foot: Foot, seconds: float = 3.0, seed: int = 0) -> Array:
-    """Return the RMS distance of the foot from where it is to be over the second half of a run, m."""
-    _, z = simulate(p, d, k, foot, seconds, seed)
+def wander(p: Array, d: Array, k: Array, foot: Foot, seed: int = 0) -> Array:
+    """Return the RMS distance of the foot from where it is to be over the second half of a run of 3 s, m."""
+    _, z = simulate(p, d, k, foot, 3.0, seed)
     reference = -GRAVITY * foot.mass / foot.ground
     error = z[len(z) // 2 :] - reference
     return np.asarray(np.sqrt(np.mean(error**2, axis=0)))

@@ -14,8 +14,8 @@ from robot_mechanics.models.parameters import ChainParameters
 
 _PRISMATIC = 1  # in ChainParameters.kind
 
-# mu at the start, without and with limits: of those tried the ones with the fewest steps on Shellbot's legs; and what
-# it is multiplied by when a step made the error smaller, and when not
+# mu at the start, without and with limits: of those tried the ones with the fewest steps on legs of four joints; and
+# what it is multiplied by when a step made the error smaller, and when not
 DAMPING, DAMPING_LIMITED, SUCCESS, FAILURE = 0.05, 0.3, 0.25, 8.0
 MARGIN = 0.99  # of a tolerance, to be within it: 40 turns of sines may be off by 0.8 % of the tolerance
 # an attempt ends where a step gains less than this times the squared error that is left; with prismatic joints, whose

@@ -34,7 +34,7 @@ class LimbSet:
     limbs : mapping of str to SerialChain
         In the order of the result; no joint may belong to two limbs.
     common : mapping of str to sequence of str, optional
-        Name of a drive -> joints that it turns together (the six fans on one motor); this wins over mimic.
+        Name of a drive -> joints that it turns together (six hips on one motor); this wins over mimic.
 
     Attributes
     ----------

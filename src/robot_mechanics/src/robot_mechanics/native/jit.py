@@ -102,10 +102,10 @@ def typed_kernel(function: Callable[..., Any], signature: str, bare: bool = Fals
 def _refuse_arguments(name: str, signature: str, *given: Any, **_: Any) -> None:
     """Raise for arguments that a kernel of one signature does not take: say which one, and how to convert it."""
     inner = signature[signature.index("(") + 1 : -1]
-    wanted = [part.strip() for part in re.split(r",(?![^\[]*\])", inner)]
-    if len(given) != len(wanted):
-        raise TypeError(f"{name} takes {len(wanted)} arguments ({inner}), not {len(given)}")
-    for i, (argument, kind) in enumerate(zip(given, wanted)):
+    declared = [part.strip() for part in re.split(r",(?![^\[]*\])", inner)]
+    if len(given) != len(declared):
+        raise TypeError(f"{name} takes {len(declared)} arguments ({inner}), not {len(given)}")
+    for i, (argument, kind) in enumerate(zip(given, declared)):
         axes = kind.count(":") - 1 if "[" in kind else 0  # the last of them is ::1
         if not axes:
             continue

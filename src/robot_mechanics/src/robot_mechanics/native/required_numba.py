@@ -2,7 +2,7 @@
 """Is numba here, and new enough? Imported first, so that whoever installed without scripts/setup reads what to do."""
 
 _REQUIRED = (
-    "robot_mechanics needs numba 0.56 or newer: pip install -U numba; in the Shellbot workspace run scripts/setup, "
+    "robot_mechanics needs numba 0.56 or newer: pip install -U numba; in this workspace run scripts/setup, "
     "and start programs with its .venv/bin/python"
 )
 

@@ -47,7 +47,7 @@ def standing_torques(table, q, v, a, contacts, weight, tau, load, work):
         x, y, z = work[p, _UP], work[p, _UP + 1], work[p, _UP + 2]
         for k in range(3):
             work[i, _UP + k] = work[i, k] * x + work[i, 3 + k] * y + work[i, 6 + k] * z
-    _share(table, tau, contacts, weight, load, work)
+    _distribute(table, tau, contacts, weight, load, work)
     for k in range(contacts.shape[0]):
         if load[k] > 0.0:
             _push(table, contacts[k], load[k], tau, work)
@@ -86,7 +86,7 @@ def _lowest_in_base(table, contact, work):
 
 
 @bare_kernel
-def _share(table, tau, contacts, weight, load, work):
+def _distribute(table, tau, contacts, weight, load, work):
     """Write the loads: weight_k (W / sum + y . d_k) with d_k from the weighted centre in the plane across "up"."""
     ux, uy, uz = work[0, _UP], work[0, _UP + 1], work[0, _UP + 2]
     # two directions across "up", beginning with the axis of the base that is farthest from it

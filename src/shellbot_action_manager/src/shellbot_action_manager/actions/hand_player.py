@@ -94,10 +94,10 @@ class HandPlayer:
         limits = self._planner.limits["foot"]
         greatest, acceleration = float(np.max(limits.velocity)), float(np.max(limits.acceleration))
         commanded = velocity is not None and bool(velocity.any()) and not paused and not self._wants_back
-        wanted = (
+        requested = (
             _shortened(velocity, speed * min(greatest, _FASTEST)) if commanded and velocity is not None else np.zeros(3)
         )
-        self._velocity = self._velocity + _shortened(wanted - self._velocity, acceleration * dt)
+        self._velocity = self._velocity + _shortened(requested - self._velocity, acceleration * dt)
         self._move(dt)
         self._idle = 0.0 if commanded or paused else self._idle + dt
         if (self._wants_back or self._idle > IDLE) and not self._velocity.any():

@@ -11,12 +11,14 @@ from typing import Mapping, Optional, Tuple
 import numpy as np
 
 
-class Outcome(Enum):
+class Outcome(str, Enum):
     """How a performance ended."""
 
     SUCCEEDED = "succeeded"
     CANCELLED = "cancelled"
     ABORTED = "aborted"
+
+    __str__ = str.__str__
 
 
 class Cancel(Enum):

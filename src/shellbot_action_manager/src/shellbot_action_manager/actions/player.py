@@ -80,9 +80,9 @@ class Player:
         performance = self._performance
         if not paused:  # who resumes does not undo
             self._undo_to = -1.0
-        wanted = 0.0 if self._stopping else -speed if self.undoing else 0.0 if paused else speed
+        requested = 0.0 if self._stopping else -speed if self.undoing else 0.0 if paused else speed
         change = dt / _RATE_TIME
-        self._rate += min(max(wanted - self._rate, -change), change)
+        self._rate += min(max(requested - self._rate, -change), change)
         self._time = min(max(self._time + dt * self._rate, 0.0), performance.duration)
         if self.undoing and self._time <= self._undo_to:  # the ends of steps are at rest: no jump of the velocity
             self._time, self._rate, self._undo_to = self._undo_to, 0.0, -1.0

@@ -11,6 +11,7 @@ from shellbot_action_manager.actions.expressions import Number, evaluate
 from shellbot_action_manager.body.geometry import LEG_COUNT
 from shellbot_action_manager.errors import ActionError
 from shellbot_action_manager.gait.walk_to import GuidedMotion, LineWalk, SpotTurn
+from shellbot_action_manager.modes.mode_table import REQUESTED_MODES
 from shellbot_common import check_names, short
 
 COORDINATES = {
@@ -19,8 +20,6 @@ COORDINATES = {
     "upper": ("height", "opening_deg"),
 }
 """What a waypoint of each kind of motion may give: m, and deg where the name says so."""
-MODES = ("stand", "hexapod", "sit", "relax", "shell")
-"""What a step may request."""
 MEASURED = ("elapsed", "tilt_deg", "roll_deg", "pitch_deg", "behind_deg", "walked", "turned_deg")
 """What a condition `while` may use beside parameters; docs/actions.md explains them."""
 MOST_STEPS = 500  # of one performance, references and repetitions counted
@@ -146,8 +145,8 @@ def read_step(row: Mapping[str, Any], values: Mapping[str, Number], place: Place
     if not 0.0 <= wait <= LONGEST_S:
         raise ActionError(f"wait is {wait:g} s; give 0 to {LONGEST_S:g}")
     if "mode" in row:
-        if row["mode"] not in list(MODES):
-            raise ActionError(f"mode is {short(row['mode'])}; choose from {', '.join(MODES)}")
+        if row["mode"] not in list(REQUESTED_MODES):
+            raise ActionError(f"mode is {short(row['mode'])}; choose from {', '.join(REQUESTED_MODES)}")
         return ModeStep(_name(row, row["mode"]), str(row["mode"]), place)
     if "walk" in row or "turn" in row:
         kind = "walk" if "walk" in row else "turn"

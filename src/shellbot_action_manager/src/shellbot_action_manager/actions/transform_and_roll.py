@@ -104,7 +104,7 @@ class TransformAndRoll:
         self._seen: Optional[Seen] = None
         self._started = -math.inf  # the stage
         self._begun_from = ""  # mode
-        self._requested, self._on_way = False, False
+        self._requested, self._has_begun = False, False
         self._distance, self._still, self._ignored = 0.0, 0.0, 0.0
         self._refusal = ""
 
@@ -139,12 +139,12 @@ class TransformAndRoll:
         turns_back = stage == "turning back"
         self._nearer = self._nearer_end() if turns_back else ""
         self._stage, self._started = stage, math.nan if self._seen is None else self._seen.t
-        self._requested, self._on_way, self._refusal = turns_back and not self._nearer, False, ""
+        self._requested, self._has_begun, self._refusal = turns_back and not self._nearer, False, ""
         self._still = 0.0
 
     def _nearer_end(self) -> str:
         """Return the mode to request for turning back; empty: go on, or nothing has begun yet."""
-        if not self._requested or self._seen is None or (self._on_way and self._seen.progress >= 0.5):
+        if not self._requested or self._seen is None or (self._has_begun and self._seen.progress >= 0.5):
             return ""
         return self._begun_from if self._stage == "closing" else "shell"
 
@@ -162,26 +162,26 @@ class TransformAndRoll:
             return f"the odometry jumped by {jump:.2f} m, so that the point is not where it was; give it anew"
         return ""
 
-    def _change(self, wanted: str, done: float, limit: float) -> Orders:
+    def _change(self, goal: str, done: float, limit: float) -> Orders:
         """Orders on the way to a mode; `done` of the whole was done before."""
         seen = self._seen
         assert seen is not None
-        if seen.resting_in == wanted:
-            if wanted == "hexapod":
+        if seen.resting_in == goal:
+            if goal == "hexapod":
                 away = float(np.hypot(*(self._point - seen.pose[:2])))
                 return self._ended(End.SUCCEEDED, f"standing {away:.2f} m from the point, by its odometry")
             self._begin("rolling")
             return self._roll(0.0)
         if self._refusal:
             return self._ended(End.ABORTED, f"{self._stage} was refused: {self._refusal}")
-        self._on_way = self._on_way or seen.target == wanted
-        if self._on_way and seen.target != wanted:
+        self._has_begun = self._has_begun or seen.target == goal
+        if self._has_begun and seen.target != goal:
             return self._ended(End.ABORTED, f"{self._stage} ended in mode {seen.target}: {seen.text}")
         if seen.t - self._started > limit:
             return self._ended(End.ABORTED, f"{self._stage} took more than {limit:g} s: {seen.text}")
-        request = "" if self._requested else wanted
+        request = "" if self._requested else goal
         self._requested = True
-        fraction = seen.progress if self._on_way else 0.0
+        fraction = seen.progress if self._has_begun else 0.0
         return Orders(seen.text or self._stage, fraction, done + fraction / 3.0, request)
 
     def _roll(self, dt: float) -> Orders:

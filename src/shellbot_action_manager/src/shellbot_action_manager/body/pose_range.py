@@ -89,7 +89,7 @@ def clamp_pose(
         text = f"body pose limited: {_NAMES[axis]} {commanded[axis]:.3f} is outside {low[axis]:.3f} to {high[axis]:.3f}"
     total = 1.0
 
-    def in_the_way(part: np.ndarray) -> str:
+    def blocking(part: np.ndarray) -> str:
         return obstacle(part, config, legs, gait, walking, idle)
 
     def too_heavy(part: np.ndarray) -> str:
@@ -100,10 +100,10 @@ def clamp_pose(
         return holding.pose_obstacle(q, part[3:], idle)
 
     home = np.clip(home, low, high)
-    if home.any() and in_the_way(home):
+    if home.any() and blocking(home):
         home = REST_POSE
     # what is within reach at some fraction is so at every smaller one: torques are looked at there only
-    for hindrance in (in_the_way,) if holding is None or (pose == home).all() else (in_the_way, too_heavy):
+    for hindrance in (blocking,) if holding is None or (pose == home).all() else (blocking, too_heavy):
         fraction, reason = _largest_fraction(pose, hindrance, home)
         if reason:
             pose, total = home + fraction * (pose - home), total * fraction
@@ -117,7 +117,7 @@ def pose_ranges(
 ) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return lowest shift, highest shift (m) and greatest tilt (rad), (3,) each, of one coordinate alone."""
 
-    def in_the_way(part: np.ndarray) -> str:
+    def blocking(part: np.ndarray) -> str:
         return obstacle(part, config, legs, gait, walking)
 
     low, high = box(config)
@@ -126,7 +126,7 @@ def pose_ranges(
         for axis in range(6):
             pose = np.zeros(6)
             pose[axis] = bound[axis]
-            reach[side, axis] = bound[axis] * _largest_fraction(pose, in_the_way)[0]
+            reach[side, axis] = bound[axis] * _largest_fraction(pose, blocking)[0]
     return reach[0, :3], reach[1, :3], np.minimum(-reach[0, 3:], reach[1, 3:])
 
 

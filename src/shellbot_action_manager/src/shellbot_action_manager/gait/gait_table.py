@@ -35,25 +35,25 @@ class Gait(Settings, error=ConfigError):
     """One row of the gait table."""
 
     name: str  #: Key of the block in the YAML file
-    phase_offset: Phases = number(0.0, 1.0)  #: Share of the cycle by which each lower leg runs ahead of the clock, 0..1
-    duty_factor: float = number(0.4, 0.95)  #: Share of the cycle in which a foot stands
+    phase_offset: Phases = number(0.0, 1.0)  #: Fraction of the cycle by which each lower leg is ahead of the clock
+    duty_factor: float = number(0.4, 0.95)  #: Fraction of the cycle in which a foot stands
     #: period_slow, period_fast: Cycle time at creeping and at top speed, s
     period_slow: float = number(0.2, 5.0, "s")
     period_fast: float = number(0.2, 5.0, "s")
     lift_height: float = number(0.005, 0.10, "m")  #: Top of the swing above the ground, m
-    lift_peak: float = number(0.3, 0.6)  #: Share of the swing at which the foot is highest
-    #: lift_dwell, landing_dwell: Share of the swing at its start and, creeping, at its end in which the foot moves only
-    #: vertically over the ground
+    lift_peak: float = number(0.3, 0.6)  #: Fraction of the swing at which the foot is highest
+    #: lift_dwell, landing_dwell: Fraction of the swing at its start and, creeping, at its end in which the foot moves
+    #: only vertically over the ground
     lift_dwell: float = number(0.0, 0.3)
     landing_dwell: float = number(0.0, 0.3)
     landing_dwell_fast: float = number(0.0, 0.3)  #: landing_dwell at top speed
-    ramp: float = number(0.05, 0.5)  #: Share of the rest at each end in which it speeds up and slows down
+    ramp: float = number(0.05, 0.5)  #: Fraction of the remainder at each end in which it speeds up and slows down
     #: rest_radius, stance_radius, stance_height: Circle on which the feet stand at rest and while walking, and height
     #: of the body's centre, m
     rest_radius: float = number(0.20, 0.36, "m")
     stance_radius: float = number(0.20, 0.36, "m")
     stance_height: float = number(0.10, 0.22, "m")
-    stride_limit: float = number(0.01, 0.20, "m")  #: Longest way of a foot relative to the body in one stance, m
+    stride_limit: float = number(0.01, 0.20, "m")  #: Longest path of a foot relative to the body in one stance, m
     slip_scale: SlipScale = required()  #: Factor from the commanded to the feet's twist
     #: How deep below the mean of the standing feet a foot searches for the ground, m; 0: the floor is taken as flat
     search_depth: float = number(0.0, 0.06, "m", default=0.0)

@@ -97,10 +97,10 @@ class LostLegs:
             return p_feet
         feet, farthest = p_feet.copy(), self._config.foot_velocity * dt
         goals = np.hstack((rest, np.where(self.lost, self._config.lift, 0.0)[:, None]))
-        way = goals - p_feet
-        distance = np.linalg.norm(way, axis=1)
+        path = goals - p_feet
+        distance = np.linalg.norm(path, axis=1)
         part = np.minimum(farthest / np.maximum(distance, 1e-9), 1.0)
-        feet[self.idle] = (p_feet + part[:, None] * way)[self.idle]
+        feet[self.idle] = (p_feet + part[:, None] * path)[self.idle]
         free = within_reach(feet)
         feet[~free] = p_feet[~free]
         arrived = np.where(self.lost, (distance <= farthest) | ~free, (distance <= farthest) & free)

@@ -144,9 +144,9 @@ class Terrain:
         near = self.z <= self._under + highest + config.search_above + self._rate**2 / config.acceleration
         limit = np.where(goal > self.z, config.lift_rate, np.where(near, config.search_rate, config.descent_rate))
         room = np.maximum(np.abs(goal - self.z) - np.abs(self._rate) * dt, 0.0)
-        wanted = np.sign(goal - self.z) * np.minimum(limit, np.sqrt(2.0 * config.acceleration * room))
+        rate_to_goal = np.sign(goal - self.z) * np.minimum(limit, np.sqrt(2.0 * config.acceleration * room))
         change = config.acceleration * dt
-        rate = np.clip(wanted, self._rate - change, self._rate + change)
+        rate = np.clip(rate_to_goal, self._rate - change, self._rate + change)
         arrived = (np.abs(goal - self.z) <= max(change * dt, _FLAT)) & (np.abs(self._rate) <= 2.0 * change)
         rate = np.where(arrived, 0.0, rate)
         self.acceleration = np.where(self.down | arrived, 0.0, (rate - self._rate) / dt)
@@ -198,9 +198,9 @@ class Terrain:
         self._under = axes[:, :2] @ self._plane
         if tilt is not None:
             self._slope = self._slope + blend * (tilt + plane - self._slope)
-            wanted = self._slope - np.clip(self._slope, -config.level, config.level)
+            requested = self._slope - np.clip(self._slope, -config.level, config.level)
             most = config.tilt_rate * dt
-            roll, pitch = np.clip(config.tilt_gain * (tilt - wanted) * dt, -most, most)
+            roll, pitch = np.clip(config.tilt_gain * (tilt - requested) * dt, -most, most)
             step = step + axes[:, :2] @ np.array([roll, pitch])
             self._plane = self._plane + np.array([roll, pitch])
         for heights in (self.z, self._goal, self._found, self._model, *self._late):

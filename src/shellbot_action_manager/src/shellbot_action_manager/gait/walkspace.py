@@ -16,7 +16,7 @@ from shellbot_kinematics.workspace_walk import StrokeReach, stroke_reach
 _BEARINGS = 12
 _RADII = np.linspace(0.0, 0.08, 17)  # m, 5 mm apart
 _LEGS = np.arange(6)
-_BOTH_WAYS = np.array([0, 1, _BEARINGS // 2, _BEARINGS // 2 + 1])[:, None]  # neighbours of a direction, of its opposite
+_BOTH_DIRECTIONS = np.array([0, 1, _BEARINGS // 2, _BEARINGS // 2 + 1])[:, None]  # of it and its opposite
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class WalkspaceLimits:
     gait: str  #: The gait that the limits belong to
 
 
-def reach_along(reach: StrokeReach, offset: np.ndarray, both_ways: bool = False) -> np.ndarray:
+def reach_along(reach: StrokeReach, offset: np.ndarray, both_directions: bool = False) -> np.ndarray:
     """Return how far (6,), m, each foot can be from its rest point in the directions of the offsets (6, 2).
 
-    With `both_ways` it is how far it can be in those and in the opposite directions.
+    With `both_directions` it is how far it can be in those and in the opposite directions.
     """
     bearing = np.floor(np.arctan2(offset[:, 1], offset[:, 0]) / (2.0 * np.pi / _BEARINGS)).astype(int)
-    around = (bearing + (_BOTH_WAYS if both_ways else _BOTH_WAYS[:2])) % _BEARINGS
+    around = (bearing + (_BOTH_DIRECTIONS if both_directions else _BOTH_DIRECTIONS[:2])) % _BEARINGS
     return reach.radius[_LEGS, around].min(axis=0)
 
 
@@ -52,7 +52,7 @@ def reach_usage(reach: StrokeReach, gait: Gait, twist: np.ndarray) -> float:
     slip = gait.slip_scale.array
     vx, vy, w = np.asarray(twist, dtype=np.float64) * slip
     stroke = half_stance * np.stack((vx - w * reach.rest[:, 1], vy + w * reach.rest[:, 0]), axis=1)
-    room = np.minimum(reach_along(reach, stroke, both_ways=True), 0.5 * gait.stride_limit)
+    room = np.minimum(reach_along(reach, stroke, both_directions=True), 0.5 * gait.stride_limit)
     distance = np.hypot(stroke[:, 0], stroke[:, 1])
     if not distance.any():
         return 0.0

@@ -45,9 +45,9 @@ def _hull(points: np.ndarray) -> np.ndarray:
     """Return the corners (n, 2) of the convex hull, counter-clockwise (Andrew's monotone chain)."""
     ordered = sorted(map(tuple, np.asarray(points, dtype=np.float64).tolist()))
     halves: List[List[tuple]] = []
-    for way in (ordered, ordered[::-1]):
+    for order in (ordered, ordered[::-1]):
         half: List[tuple] = []
-        for x, y in way:
+        for x, y in order:
             while len(half) > 1 and _turn(half[-2], half[-1], (x, y)) <= 1e-12:
                 half.pop()
             half.append((x, y))

@@ -82,13 +82,13 @@ class ModeMachine:
         remaining = self.steps[self.finished :]
         if remaining and transition.goal == self.goal and transition.steps[-len(remaining) :] == remaining:
             return True, f"{name} is under way already"
-        kept, following = self._joined(remaining, transition.steps)
-        reason = refusal(following or (self._table.modes[transition.goal].behaviour,), kept)
+        retained, following = self._joined(remaining, transition.steps)
+        reason = refusal(following or (self._table.modes[transition.goal].behaviour,), retained)
         if reason:
             self.answer(f"{name} refused: {reason}")
             return False, reason
         self.goal = transition.goal
-        self.steps = kept + following
+        self.steps = retained + following
         self.finished = 0
         if self.step is None:
             self.enter(self.goal)

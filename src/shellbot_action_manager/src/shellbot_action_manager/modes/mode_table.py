@@ -34,8 +34,8 @@ class Mode(IntEnum):
 WAITING, STOPPED = Mode.WAITING, Mode.STOPPED
 """Before the first joint states, and after an emergency stop; neither can be requested, nor can halfway."""
 
-_REQUESTED = (m.label for m in Mode if m not in (WAITING, STOPPED, Mode.HALFWAY))
-REQUESTS: Tuple[str, ...] = (*_REQUESTED, "recover", "perform")
+REQUESTED_MODES: Tuple[str, ...] = tuple(m.label for m in Mode if m not in (WAITING, STOPPED, Mode.HALFWAY))
+REQUESTS = (*REQUESTED_MODES, "recover", "perform")
 """Modes; `recover`, which leads a robot that has fallen to a mode; `perform`, which leads through an action."""
 
 OBEYED = ("cmd_vel", "upper_shells")
@@ -65,7 +65,7 @@ class TakeOver:
     #: The mode is the one that the robot was going to, if it is among these, and the first of them otherwise
     modes: Tuple[Mode, ...]
     text: str  #: Sentence of the mode topic
-    goes_on: bool  #: Whether the start mode is requested from there after a start
+    continues: bool  #: Whether the start mode is requested from there after a start
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,8 @@ def load_mode_table(path: Optional[Union[str, Path]] = None) -> ModeTable:
             for request in row["request"]:
                 _add(refusals, (_mode(mode), _known("request", request, REQUESTS)), str(row["text"]))
     take_over = tuple(
-        TakeOver(tuple(known_mode(mode) for mode in row["modes"]), str(row["text"]), bool(row["goes_on"]))
-        for row in _rows(data["take_over"], "take_over", ("modes", "text", "goes_on"))
+        TakeOver(tuple(known_mode(mode) for mode in row["modes"]), str(row["text"]), bool(row["continues"]))
+        for row in _rows(data["take_over"], "take_over", ("modes", "text", "continues"))
     )
     reverses = {
         _known("behaviour", step, behaviours): _known("behaviour", reverse, behaviours)
@@ -159,7 +159,8 @@ def _duration(step: str, value: Any) -> float:
 def _mode_rows(data: Any, behaviours: Sequence[str]) -> Dict[Mode, ModeRow]:
     data = _mapping(data, "modes")
     modes: Dict[Mode, ModeRow] = {}
-    for name, row in zip(data, _rows(list(data.values()), "modes", ("behaviour", "obeys", "text"))):
+    for name, row in data.items():
+        _require(f"mode table: modes.{name}", row, ("behaviour", "obeys", "text"))
         obeys = frozenset(_known("command", command, OBEYED) for command in row["obeys"])
         modes[_mode(name)] = ModeRow(_known("behaviour", row["behaviour"], behaviours), obeys, str(row["text"]))
     for mode in (WAITING, STOPPED):

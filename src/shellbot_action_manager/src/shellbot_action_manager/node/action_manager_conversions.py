@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Dict, Optional, Sequence, Tuple
+from typing import Dict, Iterable, Optional, Sequence, Tuple
 
 import numpy as np
 import rospy
@@ -164,8 +164,8 @@ def footsteps_to_message(p_base: Optional[np.ndarray], stamp: rospy.Time) -> Foo
     return message
 
 
-def walkspace_to_message(limits: WalkspaceLimits, stamp: rospy.Time) -> Walkspace:
-    """Return the message of the latched topic `walkspace`."""
+def walkspace_to_message(limits: WalkspaceLimits, gaits: Iterable[str], stamp: rospy.Time) -> Walkspace:
+    """Return the message of the latched topic `walkspace`, with the names of all gaits."""
     message = Walkspace(
         max_velocity=_twist(limits.max_velocity),
         max_acceleration=_twist(limits.max_acceleration),
@@ -173,6 +173,7 @@ def walkspace_to_message(limits: WalkspaceLimits, stamp: rospy.Time) -> Walkspac
         max_shift=Vector3(*limits.max_shift.tolist()),
         max_tilt=Vector3(*limits.max_tilt.tolist()),
         gait=limits.gait,
+        gaits=list(gaits),
     )
     message.header.stamp, message.header.frame_id = stamp, FRAME_ID
     return message

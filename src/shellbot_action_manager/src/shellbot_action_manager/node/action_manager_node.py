@@ -167,7 +167,7 @@ class ActionManagerNode:
             self._mode_pub.publish(conversions.mode_to_message(new, stamp))
         if output.walkspace is not self._limits:
             self._limits = output.walkspace
-            self._walkspace_pub.publish(conversions.walkspace_to_message(output.walkspace, stamp))
+            self._walkspace_pub.publish(conversions.walkspace_to_message(output.walkspace, self._core.gaits, stamp))
 
     def _publish_footsteps(self, t: float, stamp: rospy.Time) -> None:
         """Send the planned footsteps now and then, if they are subscribed to."""

@@ -9,30 +9,21 @@ from typing import Deque, Optional, Tuple
 
 import actionlib
 import rospy
-from std_srvs.srv import SetBool, SetBoolRequest, SetBoolResponse, Trigger, TriggerRequest, TriggerResponse
+from std_srvs.srv import Trigger, TriggerRequest, TriggerResponse
 
-from shellbot_action_manager.actions.performance import Outcome
+from shellbot_action_manager.actions.performance import Outcome, PerformanceStatus
 from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionError
 from shellbot_action_manager.node.action_manager_conversions import descriptions_to_message
-from shellbot_common.action_server_node import ActionServer, end_goal, reject_goal
 from shellbot_common.operator_interface_node import OperatorInterface
-from shellbot_common.publisher_node import Publisher
-from shellbot_msgs.msg import (
-    ActionDescriptions,
-    PerformActionAction,
-    PerformActionFeedback,
-    PerformActionGoal,
-    PerformActionResult,
-)
+from shellbot_common.perform_action_node import NAME, PerformAction
+from shellbot_msgs.msg import PerformActionGoal, PerformActionResult
 
-NAME = "perform_action"
-FEEDBACK = 0.1  # s of simulated time
 LONGEST_QUEUE = 20
 
 
-class PerformActionServer:
+class PerformActionServer(PerformAction):
     """Asks the core to perform, and reports how far it is.
 
     Parameters
@@ -40,56 +31,23 @@ class PerformActionServer:
     core : ActionManagerCore
         Whose actions they are.
     lock : RLock
-        Of the core. The server's own lock is always taken first.
+        Of the core.
     operator : OperatorInterface
         Tells whose requests count.
     """
 
     def __init__(self, core: ActionManagerCore, lock: threading.RLock, operator: OperatorInterface) -> None:
-        self._core, self._lock, self._operator = core, lock, operator
-        self._goal: Optional[actionlib.ServerGoalHandle] = None
+        self._core = core
         self._queue: Deque[Tuple[actionlib.ServerGoalHandle, Plan, float]] = deque()
-        self._last_feedback = -1.0
-        self._server = ActionServer(NAME, PerformActionAction, self._on_goal, self._on_cancel, False)
-        self._server.start()
-        self._descriptions = Publisher("actions", ActionDescriptions, queue_size=1, latch=True)
-        self._pause_service = rospy.Service("pause_action", SetBool, self._on_pause)
+        super().__init__(lock, operator)
         self._undo_service = rospy.Service("undo_action", Trigger, self._on_undo)
 
     def announce(self) -> None:
         """Tell operators which actions there are."""
         self._descriptions.publish(descriptions_to_message(self._core.config.actions))
 
-    def report(self, t: float) -> None:
-        """Send feedback or the result; called without the core's lock after each tick at time t, s."""
-        if self._goal is None or not self._server.lock.acquire(blocking=False):
-            return  # another goal is being planned: a later tick reports
-        try:
-            with self._lock:
-                self._report(t)
-        finally:
-            self._server.lock.release()
-
-    def _report_end(self) -> bool:
-        """Send the result of the action if it has ended; return whether there is none under way."""
-        status = self._core.performer.status
-        if self._goal is not None and status is None:
-            self._end(Outcome.ABORTED, "the simulation was reset")
-        elif self._goal is not None and status is not None and status.outcome is not None:
-            self._end(status.outcome, status.text)
-        else:
-            return self._goal is None
-        return True
-
-    def _report(self, t: float) -> None:
-        if self._report_end():
-            return
-        status, goal = self._core.performer.status, self._goal
-        assert status is not None
-        assert goal is not None
-        if not 0.0 <= t - self._last_feedback < FEEDBACK:
-            self._last_feedback = t
-            goal.publish_feedback(PerformActionFeedback(status.step, status.phase, status.progress, status.paused))
+    def _status(self) -> Optional[PerformanceStatus]:
+        return self._core.performer.status
 
     def _on_goal(self, goal: actionlib.ServerGoalHandle) -> None:
         given: PerformActionGoal = goal.get_goal()
@@ -108,21 +66,17 @@ class PerformActionServer:
                         raise ActionError(f"{LONGEST_QUEUE} actions wait already; send it again when one has begun")
                     self._queue.append((goal, plan, given.speed or 1.0))
                     return  # it stays pending
-                accepted, text = self._begin(goal, plan, given.speed or 1.0)
+                accepted, text = self._begin_plan(goal, plan, given.speed or 1.0)
         except ActionError as error:
             accepted, text = False, str(error)
         if not accepted:
             self._reject(goal, text)
 
-    def _begin(self, goal: actionlib.ServerGoalHandle, plan: Plan, speed: float) -> Tuple[bool, str]:
+    def _begin_plan(self, goal: actionlib.ServerGoalHandle, plan: Plan, speed: float) -> Tuple[bool, str]:
         accepted, text = self._core.begin_action(plan, speed)
         if accepted:
-            self._goal, self._last_feedback = goal, -1.0
-            goal.set_accepted()
+            self._begin(goal)
         return accepted, text
-
-    def _reject(self, goal: actionlib.ServerGoalHandle, text: str) -> None:
-        reject_goal(NAME, goal, PerformActionResult(False, text), text)
 
     def _on_cancel(self, goal: actionlib.ServerGoalHandle) -> None:
         with self._lock:
@@ -134,16 +88,12 @@ class PerformActionServer:
                 self._queue = deque(row for row in self._queue if row[0] != goal)
                 goal.set_canceled(PerformActionResult(False, "taken out of the queue"), "taken out of the queue")
 
-    def _on_pause(self, request: SetBoolRequest) -> SetBoolResponse:
-        reason = self._operator.refusal(request)
-        if reason:
-            return SetBoolResponse(False, reason)
-        with self._lock:
-            performer = self._core.performer
-            if not performer.active or performer.status is None:
-                return SetBoolResponse(False, "no action is being performed; send a goal to perform_action first")
-            performer.pause(request.data)
-            return SetBoolResponse(True, f"{performer.status.name} {'pauses' if request.data else 'goes on'}")
+    def _pause(self, paused: bool) -> Tuple[bool, str]:
+        performer = self._core.performer
+        if not performer.active or performer.status is None:
+            return False, f"no action is being performed; send a goal to {NAME} first"
+        performer.pause(paused)
+        return True, f"{performer.status.name} {'pauses' if paused else 'goes on'}"
 
     def _on_undo(self, request: TriggerRequest) -> TriggerResponse:
         reason = self._operator.refusal(request)
@@ -156,15 +106,13 @@ class PerformActionServer:
             return TriggerResponse(False, reason)
         return TriggerResponse(True, f"{status.step} is undone, then {status.name} pauses")
 
-    def _end(self, outcome: Outcome, text: str) -> None:
-        goal, self._goal = self._goal, None
-        assert goal is not None
-        end_goal(NAME, goal, outcome.value, PerformActionResult(outcome is Outcome.SUCCEEDED, text), text)
+    def _end(self, outcome: str, text: str) -> None:
+        super()._end(outcome, text)
         while self._queue and self._goal is None:
             waiting, plan, speed = self._queue.popleft()
-            if outcome is Outcome.ABORTED:
+            if outcome == Outcome.ABORTED:
                 self._reject(waiting, f"the action before it was aborted: {text}")
                 continue
-            accepted, reason = self._begin(waiting, plan, speed)
+            accepted, reason = self._begin_plan(waiting, plan, speed)
             if not accepted:
                 self._reject(waiting, reason)

@@ -15,15 +15,13 @@ _START_LIMIT = 60.0  # s
 
 
 @contextlib.contextmanager
-def emulated_chain(variant: str, return_delay: int = 0) -> Iterator[str]:
+def emulated_chain(variant: str) -> Iterator[str]:
     """Yield the port.
 
     Parameters
     ----------
     variant : str
         walker (19 servos) or full (31).
-    return_delay : int
-        Of the servos, units of 2 us.
 
     Raises
     ------
@@ -31,7 +29,7 @@ def emulated_chain(variant: str, return_delay: int = 0) -> Iterator[str]:
         If it does not come up.
     """
     command = [sys.executable, "-m", "shellbot_motor_driver.tools.cli", "emulate", "--variant", variant]
-    command += ["--return-delay", str(return_delay)]
+    command += ["--return-delay", "0"]  # units of 2 us
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     watch = threading.Timer(_START_LIMIT, process.kill)
     watch.start()

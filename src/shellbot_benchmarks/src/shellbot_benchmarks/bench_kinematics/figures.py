@@ -47,11 +47,10 @@ def best_peer(rounds: Rounds, keys: Sequence[str]) -> Optional[str]:
     return min(known)[1] if known else None
 
 
-def bounds_us(rounds: Rounds, home: str = "ours") -> Tuple[float, float, float]:
+def bounds_us(rounds: Rounds) -> Tuple[float, float, float]:
     """Return the least us of a leg's closed form on one core by multiply-adds, by divider, and by memory."""
     at = {
-        name: median_best(rounds.get(f"{home}/{name}", ()))[1]
-        for name in ("peak_flop", "divide", "root", "byte_copied")
+        name: median_best(rounds.get(f"ours/{name}", ()))[1] for name in ("peak_flop", "divide", "root", "byte_copied")
     }
     return (
         LEG_FLOPS * at["peak_flop"],
@@ -60,9 +59,9 @@ def bounds_us(rounds: Rounds, home: str = "ours") -> Tuple[float, float, float]:
     )
 
 
-def roofline_us(rounds: Rounds, home: str = "ours") -> float:
+def roofline_us(rounds: Rounds) -> float:
     """Return the least us of a leg's closed form on one core: the slowest of arithmetic, division and memory."""
-    return max(bounds_us(rounds, home))
+    return max(bounds_us(rounds))
 
 
 def roofline_note(rounds: Rounds) -> str:

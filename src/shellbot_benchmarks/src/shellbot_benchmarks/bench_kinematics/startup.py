@@ -90,18 +90,21 @@ def _empty_cache(work: Path, library: Sequence[str]) -> Dict[str, str]:
     )
 
 
-def startup_seconds(urdf: Path, work: Path, library: Sequence[str], repeats: int = 3) -> Dict[str, float]:
+_REPEATS = 3  # with the cache filled
+
+
+def startup_seconds(urdf: Path, work: Path, library: Sequence[str]) -> Dict[str, float]:
     """Return wall seconds of a process that solves one foot, all limbs, a CLIK step and a generated LM.
 
     Returns
     -------
     dict
-        cold_s (empty cache), warm_s (median of `repeats` with the cache filled) by the wall clock, and the same as
+        cold_s (empty cache), warm_s (median of three with the cache filled) by the wall clock, and the same as
         processor time, cold_cpu_s, warm_cpu_s, which other jobs do not change; empty if it fails.
     """
     variables = _empty_cache(work, library)
     times, busy = [], []
-    for _ in range(1 + repeats):
+    for _ in range(1 + _REPEATS):
         begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(
             [sys.executable, "-c", SCRIPT, str(urdf)],
@@ -115,5 +118,5 @@ def startup_seconds(urdf: Path, work: Path, library: Sequence[str], repeats: int
         busy.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         if done.returncode != 0:
             return {}
-    warm, warm_busy = sorted(times[1:])[repeats // 2], sorted(busy[1:])[repeats // 2]
+    warm, warm_busy = sorted(times[1:])[_REPEATS // 2], sorted(busy[1:])[_REPEATS // 2]
     return {"cold_s": times[0], "warm_s": warm, "cold_cpu_s": busy[0], "warm_cpu_s": warm_busy}

@@ -24,7 +24,7 @@ class ReadCampaign(Settings, error=DefinitionError):
     """How many reads over how bad a line."""
 
     reads: int = number(100, 10**12, default=1_000_000)  #: READs that the driver's scheduler books
-    #: lost, corrupt: Share of replies that are lost, and of those with a flipped bit
+    #: lost, corrupt: Fraction of replies that are lost, and of those with a flipped bit
     lost: float = 0.01
     corrupt: float = 0.001
     seed: int = 0  #: Of all chances

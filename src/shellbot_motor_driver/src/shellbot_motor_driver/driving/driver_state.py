@@ -32,7 +32,7 @@ class ServoReading(NamedTuple):
     position: float
     velocity: float
     effort: float
-    load: float  #: Share of the stall torque, counter-clockwise of the servo positive
+    load: float  #: Fraction of the stall torque, counter-clockwise of the servo positive
     voltage: float  #: V
     temperature: float  #: Degrees Celsius
     alarms: ErrorFlags  #: Alarms that persist and that a register confirms

@@ -56,7 +56,7 @@ class Motion:
         self._catch_up = -1.0
 
     def follow(self, targets: Array, dt: float) -> float:
-        """Move towards ``targets``; return the longest way if a slow approach begins with this step, else 0."""
+        """Move towards ``targets``; return the longest path if a slow approach begins with this step, else 0."""
         config, distance = self._config, 0.0
         if self._is_resuming:
             self._is_resuming = False

@@ -10,8 +10,8 @@ stable PD control (Tan, Liu and Turk, IEEE CG&A 2011): with A = rotors + dt (dam
 is predicted, and Bullet, whose mass matrix is N, gets the force N a + bias - constraints, by which it moves the robot
 so. The constraints (contacts, joint limits, couplings) are those of the step before: what its motion leaves over in
 Bullet's equation. This iteration converges where no eigenvalue of (M + A)^-1 N exceeds 2, by 1/e within one over the
-least of the contacts' eigenvalues. With N = M that is 30 steps for a hexapod that stands, and it swings on its legs
-without end. So Bullet's links have as much of what A has at their joints, about the axes of these, as keeps the
+least of the contacts' eigenvalues. With N = M that is 30 steps for a robot that stands on six legs, and it swings on
+them without end. So Bullet's links have as much of what A has at their joints, about the axes of these, as keeps the
 greatest eigenvalue below 1.4.
 """
 

@@ -74,7 +74,7 @@ class BulletWorld:
         if self.client < 0:
             raise ModelError("pybullet opens no physics client; close other simulators of this process")
         weakref.finalize(self, pybullet.disconnect, self.client)
-        with tempfile.TemporaryDirectory(prefix="shellbot-bullet-") as folder:
+        with tempfile.TemporaryDirectory(prefix="bullet-") as folder:
             self._folder = Path(folder)
             others = [g for g, body in enumerate(model.geom_bodyid) if not _ROOT <= body < first_body(model)]
             self.geom_of_body = {self._body(geom): geom for geom in others}

@@ -10,7 +10,6 @@ import numpy as np
 
 from shellbot_common.robot_profile import Bumper
 
-from .errors import ModelError
 from .ground import ContactSnapshot
 
 _FACING = math.cos(math.radians(45.0))  # a floor under the link does not press, nor does friction
@@ -27,17 +26,10 @@ class BumperSwitch:
         Whose x axis points out of the robot; the switch is pressed against it.
     bumper : Bumper
         The profile's.
-
-    Raises
-    ------
-    ModelError
-        If the description lacks the link.
     """
 
     def __init__(self, model: mujoco.MjModel, link: str, bumper: Bumper) -> None:
-        self._bumper, self._body = bumper, mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, link)
-        if self._body < 0:
-            raise ModelError(f"the robot description has no link {link!r}; bumpers of the profile are at links")
+        self._bumper, self._body = bumper, model.body(link).id
         self._shapes = np.flatnonzero(model.body_weldid[model.geom_bodyid] == model.body_weldid[self._body])
 
     def is_pressed(self, data: mujoco.MjData, contacts: ContactSnapshot) -> bool:

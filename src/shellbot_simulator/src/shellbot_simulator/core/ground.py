@@ -12,7 +12,6 @@ import numpy as np
 
 from shellbot_common.robot_profile import Contact
 
-from .errors import ModelError
 from .obstacles import first_body
 from .shape_points import BodyPoses, ShapePoints, shape_points
 from .state import GroundContacts
@@ -58,7 +57,7 @@ class GroundSensor:
         self._is_floor = (model.geom_bodyid == 0) | (model.geom_bodyid >= first_body(model))
         self._body_names = [model.body(body).name for body in range(model.nbody)]
         self._foot_radius = np.array([foot.radius for foot in feet.values()])
-        self._foot_bodies = np.array([_body(model, link) for link in feet], dtype=int)
+        self._foot_bodies = np.array([model.body(link).id for link in feet], dtype=int)
         self._link = link_bodies(model)
         solid = [g for g in range(model.ngeom) if model.geom_group[g] == COLLISION_GROUP]
         has_shape = {int(self._link[g]) for g in solid}
@@ -161,10 +160,3 @@ def _in_own_axes(rotations: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     # numpy's own takes five times as long for so few vectors
     return a[:, _NEXT] * b[:, _NEXT[_NEXT]] - a[:, _NEXT[_NEXT]] * b[:, _NEXT]
-
-
-def _body(model: mujoco.MjModel, name: str) -> int:
-    index = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
-    if index < 0:
-        raise ModelError(f"the robot description has no link {name!r}; contacts of the profile are at links")
-    return index

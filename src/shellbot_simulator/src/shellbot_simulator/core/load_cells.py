@@ -91,10 +91,7 @@ class LoadCellArray:
 
 
 def _place(model: mujoco.MjModel, data: mujoco.MjData, base: int, frame: str) -> np.ndarray:
-    body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, frame)
-    name = model.body(base).name
-    if body < 0:
-        raise ModelError(f"the robot description has no link {frame!r}, a load cell of {name} in the profile")
+    body, name = model.body(frame).id, model.body(base).name
     if model.body_weldid[body] != model.body_weldid[base]:
         raise ModelError(f"link {frame!r} moves against {name}, whose load cell it is; fix it to the same link")
     return np.asarray((data.xpos[body] - data.xpos[base]) @ data.xmat[base].reshape(3, 3))

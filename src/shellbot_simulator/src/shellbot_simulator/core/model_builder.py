@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from shellbot_common import RobotProfile
-from shellbot_common.robot_profile import CameraSensor
+from shellbot_common.robot_profile import CameraSensor, ProfileError
 
 from .collision_bits import CollisionBits, collision_bits
 from .config import SimulatorConfig
@@ -79,14 +79,13 @@ def mjcf_text(
     bits = collision_bits(solid, profile.excluded_pairs(solid), config.self_collision)
     root_kind = config.root if config.engine == "mujoco" else "base"  # Bullet's joints are at the frames of links
     tree = BodyTree(robot, contact, bits.of_link, armature, profile.base, root_kind)
+    try:
+        profile.check_links(str(link.get("name")) for link in robot.findall("link"))
+    except ProfileError as error:
+        raise ModelError(f"robot profile: {error}") from error
     trunk = tree.build()
     bodies = {str(body.get("name")): body for body in trunk.iter("body")}
     base = bodies[profile.base.link]
-    if profile.imu and profile.imu not in bodies:
-        raise ModelError(
-            f"the robot description has no link {profile.imu!r}, the inertial unit of the profile; add it, or set imu "
-            "to a link that is there"
-        )
     ElementTree.SubElement(bodies.get(profile.imu, base), "site", name=IMU_SITE, size="0.001", group="4")
     root = ElementTree.Element("mujoco", model=robot.get("name", "robot"))
     # a wrong inertia is an error of the description, not to be repaired silently; rpy is about fixed axes: capitals
@@ -169,9 +168,6 @@ def _add_options(root: Element, config: SimulatorConfig) -> None:
 
 
 def _add_camera(bodies: Dict[str, Element], link: str, camera: CameraSensor) -> None:
-    for name in (link, camera.optical_frame):
-        if name not in bodies:
-            raise ModelError(f"the robot description has no link {name!r}; cameras of the profile are at links")
     half = math.tan(0.5 * math.radians(camera.field_of_view_deg)) * camera.height / camera.width
     # MuJoCo's cameras look along -z, x to the right
     ElementTree.SubElement(

@@ -17,7 +17,6 @@ from shellbot_common.robot_profile import RangeSensor
 from shellbot_common.seed_streams import Stream
 
 from .config import Box
-from .errors import ModelError
 from .obstacles import first_body
 from .rays import into_boxes, into_geom
 from .reading import noise, stepped
@@ -43,11 +42,6 @@ class RangeCone:
         Of the sensor: each has noise of its own.
     std : float
         Standard deviation of the noise, m.
-
-    Raises
-    ------
-    ModelError
-        If the description lacks the link.
     """
 
     def __init__(
@@ -56,9 +50,7 @@ class RangeCone:
         self._sensor, self._stream, self._std = sensor, Stream.RANGE_SENSORS + index, std
         self._model = model
         self._obstacles = np.flatnonzero(model.geom_bodyid >= first_body(model)).tolist()
-        self._body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, link)
-        if self._body < 0:
-            raise ModelError(f"the robot description has no link {link!r}; range_sensors of the profile are at links")
+        self._body = model.body(link).id
         self._rays = cone(math.radians(sensor.field_of_view_deg), _RAYS)
         self._least_cosine = math.cos(math.radians(sensor.echo_angle_deg))
         x, y, length, width, height = np.array(boxes).reshape(-1, 5).T

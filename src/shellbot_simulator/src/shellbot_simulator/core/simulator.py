@@ -95,7 +95,7 @@ class Simulator:
         self._effects = ServoEffects(self.config, effort, no_load) if ServoEffects.are_on(self.config) else None
         self._effort = effort
         self._imu = ImuSensor(self.model, self.config)
-        ground = GroundSensor(self.model, profile.contacts)  # which names a contact's link that is missing
+        ground = GroundSensor(self.model, profile.contacts)
         #: Of the contacts that have some, by link; like range sensors they cost nothing unless read
         self._load_cells = {
             link: LoadCellArray(self.model, link, contact.load_cells, index, self.config.load_cell_std)

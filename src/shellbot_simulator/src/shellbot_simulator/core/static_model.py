@@ -51,7 +51,7 @@ class StaticModel:
         self._mass, self._g = float(model.body_mass.sum()), -float(model.opt.gravity[2])
         #: Greatest torque of each joint, (n,), N m
         self.effort_limits = np.array(model.actuator_forcerange[:, 1])
-        # A coupled joint carries its share of the load, whichever of them it acts on
+        # A coupled joint carries its fraction of the load, whichever of them it acts on
         self._shared = np.eye(len(joints))
         names = list(profile.joints)
         for coupling in profile.couplings:

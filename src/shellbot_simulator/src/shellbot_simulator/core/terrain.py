@@ -18,7 +18,7 @@ from .errors import ConfigError
 CELL_M, WIDTH_M, STARTS_M = 0.1, 1.6, 0.45  # of what stands on the floor; it begins in front of the robot
 WALL_M = (6.0, 1.0)  # width, height
 _PLATE_M, _SHEET_M = (40.0, 40.0, 1.0), 0.001  # of a slope or of ice in Gazebo, and how far it lies above its floor
-_GOES_ON_M = 10.0  # the last step, and a platform behind its trench
+_BEYOND_M = 10.0  # the last step, and a platform behind its trench
 
 _TOGETHER = (
     ("steps", "step_height", "step_depth"),
@@ -57,14 +57,14 @@ class Terrain(Settings, error=ConfigError):
         found: Tuple[Box, ...] = ()
         for step in range(self.steps):  # each is a box on the floor, up to the next one
             height = (step + 1) * self.step_height
-            depth = self.step_depth if step < self.steps - 1 else _GOES_ON_M
+            depth = self.step_depth if step < self.steps - 1 else _BEYOND_M
             found += ((STARTS_M + step * self.step_depth + 0.5 * depth, 0.0, depth, WIDTH_M, height),)
         if self.rubble_height:
             found += rubble(seed, self.rubble_height, self.rubble_length)
         if self.trench_width:
             behind = STARTS_M + self.trench_behind + self.trench_width
             near = (STARTS_M + 0.5 * self.trench_behind, 0.0, self.trench_behind, WIDTH_M, self.trench_depth)
-            found += (near, (behind + 0.5 * _GOES_ON_M, 0.0, _GOES_ON_M, WIDTH_M, self.trench_depth))
+            found += (near, (behind + 0.5 * _BEYOND_M, 0.0, _BEYOND_M, WIDTH_M, self.trench_depth))
         if self.wall_distance:
             found += ((self.wall_distance + 0.5 * CELL_M, 0.0, CELL_M, WALL_M[0], WALL_M[1]),)
         return found

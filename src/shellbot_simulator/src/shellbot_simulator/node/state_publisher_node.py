@@ -21,7 +21,7 @@ from .lockstep import Phase
 
 _DIAGNOSTICS_PERIOD = 1.0  # s of wall time
 _SLOW = 0.9  # below this fraction of the commanded factor the status is a warning
-_KEPT = 100  # messages for a node that is late: a recording of a fast simulation misses none
+_QUEUE = 100  # messages for a node that is late: a recording of a fast simulation misses none
 
 
 class StatePublisher:
@@ -41,25 +41,25 @@ class StatePublisher:
         self._base = simulator.profile.base.link
         self._imu_frame = simulator.profile.imu or self._base
         self._clock = Publisher("/clock", Clock, queue_size=10)
-        self._joint_states = Publisher("joint_states", JointState, queue_size=_KEPT)
-        self._imu = Publisher("imu/data", Imu, queue_size=_KEPT)
-        self._odometry = Publisher("ground_truth/odom", Odometry, queue_size=_KEPT)
-        self._contacts = Publisher("ground_truth/foot_contacts", Contacts, queue_size=_KEPT)
+        self._joint_states = Publisher("joint_states", JointState, queue_size=_QUEUE)
+        self._imu = Publisher("imu/data", Imu, queue_size=_QUEUE)
+        self._odometry = Publisher("ground_truth/odom", Odometry, queue_size=_QUEUE)
+        self._contacts = Publisher("ground_truth/foot_contacts", Contacts, queue_size=_QUEUE)
         self._wrenches = [
-            (index, link, Publisher(f"contact_wrenches/{link}", WrenchStamped, queue_size=_KEPT))
+            (index, link, Publisher(f"contact_wrenches/{link}", WrenchStamped, queue_size=_QUEUE))
             for index, (link, contact) in enumerate(simulator.profile.contacts.items())
             if contact.kind == "plate"  # other contacts have no force sensors
         ]
         self._load_cells = {
-            link: (places, Publisher(f"load_cells/{link}", PointCloud, queue_size=_KEPT))
+            link: (places, Publisher(f"load_cells/{link}", PointCloud, queue_size=_QUEUE))
             for link, places in simulator.load_cell_places.items()
         }
         self._ranges = [
-            (link, sensor, round(1.0 / (sensor.rate * TICK)), Publisher(f"range/{link}", Range, queue_size=_KEPT))
+            (link, sensor, round(1.0 / (sensor.rate * TICK)), Publisher(f"range/{link}", Range, queue_size=_QUEUE))
             for link, sensor in simulator.profile.range_sensors.items()
         ]
         self._bumpers = [
-            (link, Publisher(f"bumpers/{link}", Bool, queue_size=_KEPT)) for link in simulator.profile.bumpers
+            (link, Publisher(f"bumpers/{link}", Bool, queue_size=_QUEUE)) for link in simulator.profile.bumpers
         ]
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._factor = Publisher("~real_time_factor", Float32, queue_size=1)

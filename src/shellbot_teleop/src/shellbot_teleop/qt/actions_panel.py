@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from typing import Callable, Dict, Optional
+from typing import Dict, Optional
 
 from python_qt_binding.QtCore import Qt, Signal
 from python_qt_binding.QtWidgets import (
@@ -28,23 +28,16 @@ from shellbot_teleop.texts import tr
 
 
 class ActionsPanel(QWidget):
-    """All actions of the robot, and how far the present one is.
-
-    Parameters
-    ----------
-    clock : callable
-        Steady clock, s.
-    """
+    """All actions of the robot, and how far the present one is."""
 
     run_requested = Signal(str, dict)  # name; parameters by name
     pause_requested = Signal(bool)
     cancel_requested = Signal()
     noticed = Signal(object)  # a Notice for the log
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.model = ActionModel()
-        self._clock = clock
         self._shown: Optional[ActionEntry] = None  # the entry whose parameters are shown
         self.fields: Dict[str, QDoubleSpinBox] = {}
         column = QVBoxLayout(self)
@@ -85,7 +78,7 @@ class ActionsPanel(QWidget):
 
     def show_news(self, news: ActionNews) -> None:
         """Take over what the robot tells of its actions."""
-        self.model.observe(news, self._clock())
+        self.model.observe(news, time.monotonic())
         if isinstance(news, ActionsSeen):
             self._show_list()
 
@@ -99,11 +92,11 @@ class ActionsPanel(QWidget):
             self.noticed.emit(Notice("warn", self.model.none_found))
 
     def _toggle_pause(self) -> None:
-        self.pause_requested.emit(self.model.state(self._clock()).phase != "paused")
+        self.pause_requested.emit(self.model.state(time.monotonic()).phase != "paused")
 
     def refresh(self, stopped: bool) -> None:
         """Show how far the action is; while the emergency stop is latched none can be started."""
-        state = self.model.state(self._clock())
+        state = self.model.state(time.monotonic())
         self.run.setEnabled(self._shown is not None and not state.busy and not stopped)
         self.run.setToolTip(tr("The emergency stop is latched: rearm first.") if stopped else "")
         self.pause.setEnabled(state.phase in ("running", "paused"))

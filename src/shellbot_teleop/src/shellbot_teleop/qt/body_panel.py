@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Sequence
-
 from python_qt_binding.QtCore import Signal
 from python_qt_binding.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -26,7 +24,7 @@ class BodyPanel(QWidget):
     neutral_requested = Signal()
     gait_chosen = Signal(str)
 
-    def __init__(self, gaits: Sequence[str], keymap: Keymap) -> None:
+    def __init__(self, keymap: Keymap) -> None:
         super().__init__()
         whole = QVBoxLayout(self)
         whole.setContentsMargins(12, 10, 12, 10)
@@ -54,7 +52,7 @@ class BodyPanel(QWidget):
             column.addWidget(slider)
         column = self._part(whole, "gait.next" in {binding.action for binding in keymap.bindings})
         column.addWidget(self._heading(tr("Gait")))
-        self.gaits = ChoiceRow(gaits, most=4)
+        self.gaits = ChoiceRow((), most=4)
         self.gaits.chosen.connect(self.gait_chosen)
         column.addWidget(self.gaits)
         whole.addStretch(1)
@@ -82,4 +80,5 @@ class BodyPanel(QWidget):
                 slider.set_range(vector.lower[axis], vector.upper[axis])
                 if not slider.dragging:
                     slider.show_value(vector.target[axis])
+        self.gaits.offer(model.gaits)
         self.gaits.show_choice(model.limits.gait or model.gait)

@@ -248,7 +248,7 @@ class OperatorController(QObject):
         self.carry_out(self.model.push_stick(axes, self._clock()))
 
     def set_scale(self, scale: float) -> None:
-        """Share of the full speed, from the slider."""
+        """Fraction of the full speed, from the slider."""
         self.carry_out(self.model.set_scale(scale, self._clock()))
 
     def set_pose(self, axis: int, value: float) -> None:

@@ -43,7 +43,7 @@ class Header(QWidget):
         self.speed.set_range(0.1, 1.0)
         self.speed.setMinimumWidth(130)
         self.speed.setMaximumWidth(260)
-        self._title = label("Shellbot", size_pt=15, bold=True)
+        self._title = label(tr("Operator"), size_pt=15, bold=True)
         self._letters = label(tr("letters"), muted=True)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -102,7 +102,7 @@ class Header(QWidget):
 
     def show_name(self, name: str) -> None:
         """Show the name of the robot."""
-        self._title.setText(name.capitalize())
+        self._title.setText(name)
 
     def show_model(self) -> None:
         """Show layout and speed of the command model."""

@@ -57,16 +57,15 @@ class TeleopWindow(QMainWindow):
         super().__init__()
         self._config, self._controller, self._monitor = config, controller, monitor
         self.model: CommandModel = controller.model
-        self._connected = False
-        self.view_has_focus = False  # the simulator's 3D window has the focus: its keys come here
-        tips = key_tips(self.model.keymap)
-        self.setWindowTitle("Shellbot")
+        self._connected = self.view_has_focus = False  # the simulator's 3D window has the focus: its keys come here
+        self.title_end = ""  # behind the name, such as the number of a second window in one rqt
+        keymap, tips = self.model.keymap, key_tips(self.model.keymap)
+        self.setWindowTitle(tr("Operator"))
         self.setStyleSheet(theme.use(config.theme))
         self.setFont(theme.font())
-        keymap = self.model.keymap
         self.mode, self.velocity = ModePanel(keymap, tips), VelocityPanel()
         self.pose, self.log = PosePanel(), LogPanel()
-        self.keys, self.body, self.gains = KeysPanel(keymap), BodyPanel(config.gaits, keymap), GainsPanel()
+        self.keys, self.body, self.gains = KeysPanel(keymap), BodyPanel(keymap), GainsPanel()
         self.feet, self.joints, self.actions = FeetPanel(), JointsPanel(), ActionsPanel()
         self.robot, self.camera = RobotView(), CameraView()
         self.plots = PlotsPanel(monitor.history)
@@ -106,8 +105,7 @@ class TeleopWindow(QMainWindow):
         column.addStretch(1)
         left_area = self._state = scroll_area()
         left_area.setWidget(left)
-        left_area.setMinimumWidth(320)
-        left_area.setMaximumWidth(320)
+        left_area.setFixedWidth(320)
         names = (tr("Robot"), tr("Camera"), tr("Joints"), tr("Plots"))
         self.views = tabs(*zip((self.robot, self.camera, self.joints, self.plots), names))
         centre = QSplitter(Qt.Vertical)
@@ -218,7 +216,9 @@ class TeleopWindow(QMainWindow):
         if contacts is not None:
             self.feet.show()
         if monitor.profile is not None:
-            self.header.show_name(monitor.profile.name)
+            name = monitor.profile.name.capitalize()
+            self.header.show_name(name)
+            self.setWindowTitle(name + self.title_end)
         self.camera.show_picture(monitor.picture, monitor.picture_count)
         if self.joints.isVisible():
             joints, targets = self._fresh(monitor.joints), self._fresh(monitor.targets)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Optional, Sequence, Tuple
+from typing import Dict, Optional, Sequence, Tuple
 
 from python_qt_binding.QtCore import QRectF, Qt, Signal
 from python_qt_binding.QtGui import QPainter, QPen
@@ -212,16 +212,26 @@ class ChoiceRow(QWidget):
 
     def __init__(self, names: Sequence[str], tips: Optional[Sequence[str]] = None, most: int = 9) -> None:
         super().__init__()
-        rows = QGridLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(4)
+        self._rows, self._most = QGridLayout(self), most
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setSpacing(4)
+        self._rows.setColumnStretch(most, 1)
+        self._buttons: Dict[str, QPushButton] = {}
+        self.offer(names, tips)
+
+    def offer(self, names: Sequence[str], tips: Optional[Sequence[str]] = None) -> None:
+        """Have a button for each of these names."""
+        if list(names) == list(self._buttons):
+            return
+        for choice in self._buttons.values():
+            self._rows.removeWidget(choice)
+            choice.deleteLater()
         self._buttons = {}
         for index, name in enumerate(names):
             choice = button(name, tips[index] if tips else "", checkable=True, name="small")
             choice.clicked.connect(lambda _checked, name=name: self._click(name))
-            rows.addWidget(choice, index // most, index % most)
+            self._rows.addWidget(choice, index // self._most, index % self._most)
             self._buttons[name] = choice
-        rows.setColumnStretch(most, 1)
 
     def _click(self, name: str) -> None:
         self.show_choice(name)

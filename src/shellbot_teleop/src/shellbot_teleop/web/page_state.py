@@ -14,8 +14,7 @@ from PIL import Image
 from shellbot_teleop.action_model import ActionModel
 from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.command_model import CommandModel
-from shellbot_teleop.config import TeleopConfig
-from shellbot_teleop.controls import POSE_SLIDERS, SHELL_SLIDERS, gaits, mode_buttons
+from shellbot_teleop.controls import POSE_SLIDERS, SHELL_SLIDERS, mode_buttons
 from shellbot_teleop.joint_table import joint_rows
 from shellbot_teleop.keymap import KeyLine
 from shellbot_teleop.keys import key_label
@@ -28,7 +27,7 @@ from shellbot_teleop.web.station import Station
 _DIGITS = 4  # of what is shown; further ones would only be another message
 
 
-def offered(model: CommandModel, config: TeleopConfig) -> Dict[str, Any]:
+def offered(model: CommandModel) -> Dict[str, Any]:
     """Return what the page offers in the present key layout: keys, buttons, sliders, gaits."""
     keymap = model.keymap
     groups = [
@@ -40,7 +39,7 @@ def offered(model: CommandModel, config: TeleopConfig) -> Dict[str, Any]:
         "layouts": {name: tr(text) for name, text in keymap.layouts.items()},
         "groups": groups,
         "modes": mode_buttons(keymap),
-        "gaits": gaits(config, keymap),
+        "gaits": model.gaits if any(binding.action == "gait.next" for binding in keymap.bindings) else (),
         "drives": keymap.has("drive"),
         "pose": [slider._asdict() for slider in POSE_SLIDERS] if keymap.has("pose") else [],
         "shells": [slider._asdict() for slider in SHELL_SLIDERS] if keymap.has("shells") else [],

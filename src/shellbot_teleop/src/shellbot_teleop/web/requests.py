@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Dict, Mapping, NoReturn, Tuple, Union
 
 from shellbot_common import short
-from shellbot_teleop.actions import ACTIONS, Command
+from shellbot_teleop.actions import Command, find_action
 from shellbot_teleop.effects import CancelAction
 from shellbot_teleop.errors import TeleopError
 from shellbot_teleop.keys import ALL_KEYS
@@ -226,7 +226,7 @@ def _key(value: Any) -> str:
 
 
 def _command(value: Any) -> str:
-    if not isinstance(value, str) or not isinstance(ACTIONS.get(value), Command) or value == "gait.request":
+    if not isinstance(value, str) or not isinstance(find_action(value), Command) or value == "gait.request":
         raise RequestError("there is no such command")
     return value
 

@@ -176,7 +176,7 @@ def _general(leg: SerialChain) -> Dict[str, Case]:
 
 
 def _within_one_percent(targets: np.ndarray) -> Dict[str, float]:
-    """Return the share of targets of which 1 % of the way is left after 2, 3, 4 and 5 steps of the kernels' iteration.
+    """Return the fraction of targets with 1 % of the path left after 2, 3, 4 and 5 steps of the kernels' iteration.
 
     Repeated here in numpy, because the kernels do not tell of their way: d = J'(JJ' + mu E I)^-1 e, and to it
     -J'(JJ' + mu E I)^-1 f''[d, d]/2.

@@ -27,7 +27,7 @@ class Case:
     each : float
         Operations (solves, legs) in one of those.
     facts : dict
-        What was found besides, for example the share of targets reached.
+        What was found besides, for example the fraction of targets reached.
     wall : bool
         Time by the wall clock.
     """
