@@ -122,7 +122,7 @@ def test_every_transition_and_back(standing):
         (
             "hexapod",
             "fly",
-            "there is no request 'fly'; the requests are hexapod, perform, recover, relax, shell, sit, stand",
+            "there is no request 'fly'; the requests are hexapod, recover, relax, shell, sit, stand",
         ),
         ("stand", "relax", "the robot would drop from its feet; request sit first, then relax"),
     ],
@@ -133,6 +133,16 @@ def test_refusals_in_words(mode, asked, reason):
     assert r.core.request_mode(asked) == (False, reason)
     assert r.tick().mode.text == f"{asked} refused: {reason}"
     assert r.output.mode.name == mode
+
+
+def test_perform_is_of_actions_also_on_the_way_to_another_mode():
+    r = robot(start_mode="hexapod")
+    r.until("hexapod")
+    for _ in range(2):
+        accepted, reason = r.core.request_mode("perform")
+        assert not accepted and "begin one, such as scripts/action run wave" in reason
+        assert r.core.request_mode("sit")[0]
+        r.run(0.1)
 
 
 def test_refused_while_waiting_stopped_or_tilted():

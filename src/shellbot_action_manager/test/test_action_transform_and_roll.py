@@ -219,12 +219,13 @@ def test_what_makes_it_impossible_ends_it_in_words(changes, words):
 @pytest.mark.parametrize(
     ("goal", "mode", "words"),
     [
-        (("dance", 0.0, (1.0, 0.0)), {}, "there is no action 'dance' here; its name is transform_and_roll"),
-        ((NAME, 0.0, (1.0,)), {}, "give two numbers"),
-        ((NAME, 0.0, (1.0, math.nan)), {}, "give two numbers"),
-        ((NAME, 2.0, (1.0, 0.0)), {}, "give 0.3 to 1"),
-        ((NAME, 0.0, (1.0, 50.0)), {}, "give one within 20 m"),
-        ((NAME, 0.0, (1.0, 0.0)), {"mode": "stopped", "target": "stopped"}, "bring it to hexapod"),
+        (("dance", 0.0, (1.0, 0.0), ()), {}, "there is no action 'dance' here; its name is transform_and_roll"),
+        ((NAME, 0.0, (1.0,), ()), {}, "give two numbers"),
+        ((NAME, 0.0, (1.0, math.nan), ()), {}, "give two numbers"),
+        ((NAME, 0.0, (2.0, 1.0), ("y", "x")), {}, "the parameters are named y, x; give x, y in this order"),
+        ((NAME, 2.0, (1.0, 0.0), ()), {}, "give 0.3 to 1"),
+        ((NAME, 0.0, (1.0, 50.0), ()), {}, "give one within 20 m"),
+        ((NAME, 0.0, (1.0, 0.0), ()), {"mode": "stopped", "target": "stopped"}, "bring it to hexapod"),
     ],
 )
 def test_a_goal_that_cannot_be_begun_is_refused_in_words(goal, mode, words):
@@ -232,5 +233,5 @@ def test_a_goal_that_cannot_be_begun_is_refused_in_words(goal, mode, words):
 
 
 def test_a_good_goal_is_accepted_and_one_without_odometry_is_not():
-    assert refusal(NAME, 0.0, (1.0, 0.0), Robot().seen()) == ""
-    assert "no mode or no odom yet" in refusal(NAME, 0.0, (1.0, 0.0), None)
+    assert refusal(NAME, 0.0, (1.0, 0.0), ("x", "y"), Robot().seen()) == ""
+    assert "no mode or no odom yet" in refusal(NAME, 0.0, (1.0, 0.0), (), None)

@@ -182,10 +182,11 @@ def test_measured_signs_and_the_fan_gear_come_through():
     bench = DriverBench().ready()
     q = bench.targets.copy()
     start = bench.port.now()
-    bench.run(0.5, lambda now: q + 0.5 * (now - start))
+    bench.run(0.5, lambda now: q - 0.5 * (now - start))  # the fan stands near its upper end
     state = bench.driver.state()
     fan, coxa = 0, 1
-    assert state.velocity[coxa] == pytest.approx(0.5, abs=0.1) and state.velocity[fan] == pytest.approx(0.5, abs=0.1)
-    assert state.position[coxa] == pytest.approx(q[coxa] + 0.25, abs=0.04)
-    assert state.position[fan] == state.position[4] == pytest.approx(q[fan] + 0.25, abs=0.04)
-    assert bench.phase is Phase.FOLLOWING and np.allclose(state.command, q + 0.5 * 0.49, atol=0.02)
+    assert state.velocity[coxa] == pytest.approx(-0.5, abs=0.1)
+    assert state.velocity[fan] == pytest.approx(-0.5, abs=0.1)
+    assert state.position[coxa] == pytest.approx(q[coxa] - 0.25, abs=0.04)
+    assert state.position[fan] == state.position[4] == pytest.approx(q[fan] - 0.25, abs=0.04)
+    assert bench.phase is Phase.FOLLOWING and np.allclose(state.command, q - 0.5 * 0.49, atol=0.02)

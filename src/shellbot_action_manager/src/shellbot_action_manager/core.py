@@ -118,6 +118,10 @@ class ActionManagerCore:
     def request_mode(self, name: str) -> Tuple[bool, str]:
         """Request a mode by its name in the mode table; return whether it was accepted, and one sentence."""
         self._answered = 0.0
+        if name == "perform" and not self.performer.active:
+            reason = "an action requests it; begin one, such as scripts/action run wave"
+            self._machine.answer(f"perform refused: {reason}")
+            return False, reason
         return self._machine.request(name, self._refusal)
 
     def perform(self, name: str, parameters: Mapping[str, float], speed: float = 1.0) -> Tuple[bool, str]:

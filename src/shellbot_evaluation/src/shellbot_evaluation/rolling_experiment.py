@@ -37,6 +37,7 @@ POINT_M = 3.0
 SQUARE_M = 1.5
 LIMIT_S = 15.0
 RIGHT_LIMIT_S = 40.0
+CORNER_LIMIT_S = 30.0  # a square is for places, the point for time
 NAN = float("nan")
 _ROLLED = ("speed_m_s", "heading_error_deg", "turn_s", "stop_m", "slow_m_s", "point_s", "point_error_m", "cost")
 _TO_CORNERS = ("square_s", "square_error_m", "odometry_error_pct", "path_m")
@@ -226,7 +227,7 @@ def square(roller: Roller, bearing: float) -> Dict[str, float]:
         angle = bearing + 0.5 * k * math.pi
         path = SQUARE_M * np.array([math.cos(angle), math.sin(angle)])
         corner, goal = corner + path, goal + roller.in_world(path)
-        took += roller.go(corner)
+        took += roller.go(corner, CORNER_LIMIT_S)
         worst = max(worst, float(np.linalg.norm(roller.truth - goal)))
     return {"square_s": took, "square_error_m": worst if math.isfinite(took) else NAN}
 

@@ -66,13 +66,15 @@ class Orders:
     text: str = ""  #: With `end`: one sentence
 
 
-def refusal(name: str, speed: float, parameters: Sequence[float], seen: Optional[Seen]) -> str:
+def refusal(name: str, speed: float, parameters: Sequence[float], names: Sequence[str], seen: Optional[Seen]) -> str:
     """Return why a goal cannot be begun, and what to do; empty if it can."""
     if name != NAME:
         return f"there is no action '{name}' here; its name is {NAME}"
     if len(parameters) != 2 or not all(math.isfinite(value) for value in parameters):
         given = ", ".join(f"{value:g}" for value in parameters) or "none"
         return f"the parameters are {given}; give two numbers, x and y of the point in odom, m"
+    if names and list(names) != ["x", "y"]:
+        return f"the parameters are named {', '.join(names)}; give x, y in this order, or no names"
     if speed != 0.0 and not SLOWEST <= speed <= 1.0:
         return f"the speed is {speed:g} of the usual one; give {SLOWEST:g} to 1, or 0 for the usual one"
     if seen is None:

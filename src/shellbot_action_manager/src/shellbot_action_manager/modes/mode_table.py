@@ -98,7 +98,8 @@ class ModeTable:
     def find(self, mode: Mode, request: str) -> Tuple[Optional[Transition], str]:
         """Return the transition for a request in a mode, or None and the reason for the operator."""
         if request not in REQUESTS:
-            return None, f"there is no request '{request}'; the requests are {', '.join(sorted(REQUESTS))}"
+            own = sorted({*REQUESTS} - {"perform"})  # that one is of actions
+            return None, f"there is no request '{request}'; the requests are {', '.join(own)}"
         if mode.label == request:
             return None, f"already in mode {request}"
         found = self.transitions.get((mode, request))

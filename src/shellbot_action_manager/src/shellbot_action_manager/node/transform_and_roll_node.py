@@ -54,7 +54,7 @@ class TransformAndRollNode:
     def _on_goal(self, goal: actionlib.ServerGoalHandle) -> None:
         with self._server.lock:
             given = goal.get_goal()
-            reason = refusal(given.name, given.speed, given.parameters, self._seen)
+            reason = refusal(given.name, given.speed, given.parameters, given.parameter_names, self._seen)
             if self._core is not None:
                 reason = "another goal is under way; cancel it first"
             if reason:
