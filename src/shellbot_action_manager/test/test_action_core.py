@@ -140,7 +140,7 @@ def test_perform_is_of_actions_also_on_the_way_to_another_mode():
     r.until("hexapod")
     for _ in range(2):
         accepted, reason = r.core.request_mode("perform")
-        assert not accepted and "begin one, such as scripts/action run wave" in reason
+        assert not accepted and reason == "there is no action to perform; send a goal to perform_action"
         assert r.core.request_mode("sit")[0]
         r.run(0.1)
 

@@ -22,8 +22,8 @@ from shellbot_action_manager.config import load_config  # noqa: E402
 from shellbot_action_manager.estimation.contact_models import CONTACT_MODELS  # noqa: E402
 from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Displacement  # noqa: E402
 from shellbot_action_manager.interface import ContactEstimate  # noqa: E402
-from shellbot_action_manager.node import action_manager_node, imu_node, odometry_node, perform_action_node  # noqa: E402
-from shellbot_common import Level, log_node, operator_interface_node  # noqa: E402
+from shellbot_action_manager.node import action_manager_node, imu_node, odometry_node  # noqa: E402
+from shellbot_common import Level, log_node, operator_interface_node, perform_action_node  # noqa: E402
 from shellbot_common.rotations import quaternion_from_rpy  # noqa: E402
 from shellbot_description import driven_joint_names, named_pose_array  # noqa: E402
 from shellbot_msgs.msg import Contact, Contacts  # noqa: E402

@@ -39,10 +39,10 @@ def add_seeds(parser: argparse.ArgumentParser, default: Optional[str], what: str
     )
 
 
-def robots_with(tool: str) -> Tuple[str, ...]:
-    """Return the robots but Shellbot whose evaluation package has a module of that name, which a script starts."""
+def robots_with(tool: str, besides: str) -> Tuple[str, ...]:
+    """Return the robots, besides one, whose evaluation package has a module of that name, which a script starts."""
     files = package_file("robot_evaluation", "config").parents[1].glob(f"*_evaluation/src/*_evaluation/{tool}.py")
-    return tuple(sorted({file.parent.name[: -len("_evaluation")] for file in files} - {"shellbot"}))
+    return tuple(sorted({file.parent.name[: -len("_evaluation")] for file in files} - {besides}))
 
 
 def add_simulators(parser: argparse.ArgumentParser, campaign: bool = True) -> None:

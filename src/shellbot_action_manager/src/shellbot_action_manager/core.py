@@ -11,6 +11,7 @@ import numpy as np
 from shellbot_action_manager.actions.performance import Orders, Outcome, Seen
 from shellbot_action_manager.actions.performer import Performer
 from shellbot_action_manager.actions.plan import Plan
+from shellbot_action_manager.behaviours.perform import NO_ACTION
 from shellbot_action_manager.behaviours.protocol import Behaviour, Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import build_behaviours
 from shellbot_action_manager.behaviours.robot import Robot
@@ -119,9 +120,8 @@ class ActionManagerCore:
         """Request a mode by its name in the mode table; return whether it was accepted, and one sentence."""
         self._answered = 0.0
         if name == "perform" and not self.performer.active:
-            reason = "an action requests it; begin one, such as scripts/action run wave"
-            self._machine.answer(f"perform refused: {reason}")
-            return False, reason
+            self._machine.answer(f"perform refused: {NO_ACTION}")
+            return False, NO_ACTION
         return self._machine.request(name, self._refusal)
 
     def perform(self, name: str, parameters: Mapping[str, float], speed: float = 1.0) -> Tuple[bool, str]:

@@ -56,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
         ("bus", "the servo bus on an emulated chain, beside dynamixel-sdk"),
     ):
         add_command(kinds, name, text, add_help=False)  # these have a command line of their own
-    for robot in robots_with("bench_cli"):  # scripts/bench starts them
+    for robot in robots_with("bench_cli", "shellbot"):  # scripts/bench starts them
         add_command(kinds, robot, f"another robot: scripts/bench {robot} --help", add_help=False)
     kinds.metavar = "|".join(kinds.choices)
     return p

@@ -65,7 +65,7 @@ IN_ALL = ("transform", "roll", "course")
 
 def of_the_script() -> Tuple[str, ...]:
     """Return the experiments that scripts/experiment starts without coming here: two, and those of the other robots."""
-    return ("bus-faults", "same", *robots_with("experiment_cli"))
+    return ("bus-faults", "same", *robots_with("experiment_cli", "shellbot"))
 
 
 def parser() -> argparse.ArgumentParser:

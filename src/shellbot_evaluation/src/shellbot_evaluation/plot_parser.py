@@ -89,7 +89,7 @@ def parser() -> Parser:
     plot_bodies.add_parser(kinds, common)
     bag_cli.add_parser(kinds, common)
     spring_figure.add_parser(kinds, common)
-    for name in robots_with("plot_cli"):  # scripts/plot starts them
+    for name in robots_with("plot_cli", "shellbot"):  # scripts/plot starts them
         add_command(kinds, name, f"another robot: scripts/plot {name} --help", add_help=False)
     kinds.metavar = "|".join(kinds.choices)
     return p

@@ -27,7 +27,7 @@ from shellbot_msgs.msg import ReferenceStatus, ServoStates
 
 NAMES = driven_joint_names("walker")
 MAP = ServoMap.load("walker")
-MIDDLE = MAP.to_joints(np.full(19, 512))  # where the emulated servos are at first
+MIDDLE = MAP.to_joints(np.array([round(entry.zero) for entry in MAP.entries]))  # where the emulated servos are at first
 SIT = named_pose_array("sit", "walker")
 # The machine is shared: a slower tick and patient time-outs, so that nothing here depends on how fast a reply is.
 PATIENT = {

@@ -14,6 +14,8 @@ from shellbot_action_manager.body.body_pose import feet_in_base
 from shellbot_action_manager.body.legs import feet_command, limb_commands, upper_joints
 from shellbot_action_manager.body.upper_shells import move_toward
 
+NO_ACTION = "there is no action to perform; send a goal to perform_action"
+
 
 @register("perform")
 class Perform(OnFeet):
@@ -24,7 +26,7 @@ class Perform(OnFeet):
     def refusal(self, state: State) -> Optional[str]:
         """Refuse if no action is loaded."""
         if not self._robot.performer.active:
-            return "there is no action to perform; send a goal to perform_action"
+            return NO_ACTION
         return super().refusal(state)
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
