@@ -97,7 +97,7 @@ class Roll(OnPath):
     def _watch_joints(self, dt: float, state: State) -> str:
         """Brake, and return a notice, once a joint has failed; while the ball rests, nothing shows."""
         self._failed = self._failed if self._waits else ""
-        if not self._twist.any():
+        if self._waits or not self._twist.any():  # it may still turn for some ticks
             self._watch.reset()
             return ""
         joint = self._watch.step(dt, self._path().commanded(state), state.q)
