@@ -56,6 +56,13 @@ class TransformAndRollTest(ModeWatch, unittest.TestCase):
 
         self.until(is_rolling, "rolling")
 
+    def until_closing(self):
+        def is_closing():
+            self.assertNotIn(self.client.get_state(), ENDS, self.client.get_goal_status_text())
+            return self.last["mode"].target == "shell"
+
+        self.until(is_closing, "closing")
+
     def wait(self):
         ended = lambda: self.client.get_state() in ENDS and self.client.get_result() is not None  # noqa: E731
         self.until(ended, "the end of the action")  # the status comes on a topic of its own, often before the result
@@ -67,7 +74,7 @@ class TransformAndRollTest(ModeWatch, unittest.TestCase):
         self.assertEqual(state, GoalStatus.REJECTED)
         self.assertIn("its name is transform_and_roll", self.client.get_goal_status_text())
         self.send(1.0, 0.0)
-        self.until(lambda: self.last["mode"].target == "shell", "closing")
+        self.until_closing()
         other = actionlib.SimpleActionClient(NAME, PerformActionAction)
         self.assertTrue(other.wait_for_server(rospy.Duration(self.wall_limit)))
         other.send_goal(PerformActionGoal(name=NAME, parameters=[1.0, 0.0]))
