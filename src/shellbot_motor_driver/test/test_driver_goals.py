@@ -89,7 +89,7 @@ def test_the_sdk_makes_the_same_packets_of_goals_with_and_without_speeds(variant
 
 
 def story(interval):
-    """Return all that servos were told, tick by tick: start, walk, silence, sit, off, rearm, stop, walk."""
+    """Return all goals that servos got, tick by tick: start, walk, silence, sit, off, rearm, stop, walk."""
     bench = DriverBench(config={"tick": {"speed_interval": interval}, "setpoint": {"off_after": 6.0}})
     listener = Listener(bench)
     tables, steady, moving = [], [], sway(bench)

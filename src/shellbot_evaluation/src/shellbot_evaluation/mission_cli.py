@@ -43,7 +43,7 @@ RUNS = SeededRuns(
     duration=lambda row: row["total_s"],
     done="Whole mission done",
     running=_running(MissionPlan),
-    drawn=("friction", "electrical_cost"),
+    simulator_only=("friction", "electrical_cost"),
     is_varied=True,
 )
 _LEG = {"walk out": "walks / s", "turn": "turns / s"}

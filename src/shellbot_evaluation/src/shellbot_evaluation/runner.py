@@ -66,7 +66,7 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
         mission = Mission(run.case.phases())
         push = pusher(chain, mission, run.drawn.get(PUSH, 0.0), run.seed, run.case.seconds)
         run_mission(ChainLink(chain), mission, push)
-        return scored(head, mission, chain.trace(), body_of(chain))
+        return mission_result(head, mission, chain.trace(), body_of(chain))
     except DefinitionError as error:
         raise EvaluationError(f"case '{run.case.name}', seed {run.seed}, friction {run.friction:g}: {error}") from error
     except EvaluationError as error:
@@ -97,7 +97,7 @@ def body_of(chain: Chain) -> Body:
     return Body(chain.limits, chain.simulator.mass, lambda window: electrical_power(window, chain))
 
 
-def scored(head: Dict[str, object], mission: Mission, trace: Trace, body: Body) -> RunResult:
+def mission_result(head: Dict[str, object], mission: Mission, trace: Trace, body: Body) -> RunResult:
     """Return the result of a mission of a walk, a turn or a square, in words and figures.
 
     Parameters
@@ -116,11 +116,11 @@ def scored(head: Dict[str, object], mission: Mission, trace: Trace, body: Body) 
         own: object = square_metrics(records, *paths)
     else:
         own = (walk_metrics if head["kind"] == "walk" else turn_metrics)(records[-1], *paths)
-    return result(head, own, trace.window(records[0].t_start, records[-1].t_end), body)
+    return run_result(head, own, trace.window(records[0].t_start, records[-1].t_end), body)
 
 
-def result(head: Dict[str, object], own: object, window: Trace, body: Body) -> RunResult:
-    """Return a result with the figures of the body over a window; parameters as of `scored`, `own` are the motion's."""
+def run_result(head: Dict[str, object], own: object, window: Trace, body: Body) -> RunResult:
+    """Return a result with the figures of the body over a window; as `mission_result`, `own` being the motion's."""
     limits = body.limits
     figures = body_metrics(window, limits.lower, limits.upper, limits.effort, body.mass)
     if body.electrical is None:
@@ -134,12 +134,12 @@ def _speed_run(run: Run, chain: Chain, head: Dict[str, object]) -> RunResult:
     start = chain.time
     speed, (forward, left) = run.case.values["speed_m_s"], run.case.direction()
     chain.walk((speed * forward, speed * left, 0.0), seconds=run.case.values["duration_s"])
-    return sped(head, speed, chain.trace().window(start, chain.time), body_of(chain))
+    return speed_result(head, speed, chain.trace().window(start, chain.time), body_of(chain))
 
 
-def sped(head: Dict[str, object], speed: float, window: Trace, body: Body) -> RunResult:
-    """Return the result of a run by time at a commanded speed, m/s; parameters as of `result`."""
-    return result(head, {"commanded_m_s": speed, **speed_metrics(window, SPEED_WINDOW_S)}, window, body)
+def speed_result(head: Dict[str, object], speed: float, window: Trace, body: Body) -> RunResult:
+    """Return the result of a run by time at a commanded speed, m/s; parameters as of `run_result`."""
+    return run_result(head, {"commanded_m_s": speed, **speed_metrics(window, SPEED_WINDOW_S)}, window, body)
 
 
 def verdicts(experiment: Experiment, rows: Sequence[Mapping[str, object]]) -> List[Dict[str, object]]:

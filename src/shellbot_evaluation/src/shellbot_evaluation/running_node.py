@@ -25,7 +25,7 @@ from shellbot_control import JointLimits
 from . import mission_experiment, transform_experiment
 from .experiments import Run
 from .plans import MissionPlan
-from .runner import Body, RunResult, scored, sped
+from .runner import Body, RunResult, mission_result, speed_result
 from .seeded_runs import OVER_ROS
 
 _START = "start the robot, such as scripts/sim"
@@ -63,13 +63,13 @@ class RunningShellbot:
             if case.kind != "speed":
                 mission = Mission(case.phases())
                 run_mission(self._link, mission)
-                return scored(head, mission, self._trace(), self._body)
+                return mission_result(head, mission, self._trace(), self._body)
             run_mission(self._link, Mission((stand_up(),)))
             speed, (forward, left) = case.values["speed_m_s"], case.direction()
             begin = self._link.observe().t
             self._hold((speed * forward, speed * left, 0.0), case.values["duration_s"])
             end = self._link.observe().t
-            return sped(head, speed, self._trace().window(begin, end), self._body)
+            return speed_result(head, speed, self._trace().window(begin, end), self._body)
         except EvaluationError as error:
             return RunResult({**head, "success": False, "message": str(error)}, None)
         finally:

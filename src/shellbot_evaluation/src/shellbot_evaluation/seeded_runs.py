@@ -59,7 +59,7 @@ class SeededRuns:
         Draws the rows into a file.
     running : callable, optional
         Returns what carries out a case on the robot that runs over ROS, of ``--running``, in the place of `execute`.
-    drawn : tuple of str
+    simulator_only : tuple of str
         Columns that only a simulator in this process has: what seeds draw, and what no topic tells.
     is_varied : bool
         Whether ``--simulator`` and ``--perturb`` are options. A case then has `changes`, settings of its chain.
@@ -77,7 +77,7 @@ class SeededRuns:
     digits: Mapping[str, int] = field(default_factory=dict)
     picture: Optional[Callable[[Path, Sequence[Mapping[str, Any]]], None]] = None
     running: Optional[Callable[[], Callable[[Any], Dict[str, Any]]]] = None
-    drawn: Tuple[str, ...] = ()
+    simulator_only: Tuple[str, ...] = ()
     is_varied: bool = False
 
     def parser(self) -> argparse.ArgumentParser:
@@ -126,8 +126,8 @@ class SeededRuns:
         assert self.running is not None  # there is no such option else
         refuse_with_running(arguments, {"simulator": ["mujoco"], "perturb": [], "scheduler": "", "design": []})
         arguments.jobs = 1
-        columns = {key: head for key, head in self.columns.items() if key not in self.drawn}
-        goals = {key: bounds for key, bounds in self.goals.items() if key not in self.drawn}
+        columns = {key: head for key, head in self.columns.items() if key not in self.simulator_only}
+        goals = {key: bounds for key, bounds in self.goals.items() if key not in self.simulator_only}
         return replace(self, columns=columns, goals=goals, execute=self.running())
 
     def varied(self, arguments: argparse.Namespace) -> SeededRuns:

@@ -30,7 +30,7 @@ RUNS = SeededRuns(
     duration=lambda row: row["to_shell_s"] + row["to_hexapod_s"],
     done="Closed and opened, both together",
     running=lambda: importlib.import_module("shellbot_evaluation.running_node").transformations(),
-    drawn=("friction", "mass", "slope_deg", "penetration_mm", "work_j"),
+    simulator_only=("friction", "mass", "slope_deg", "penetration_mm", "work_j"),
     is_varied=True,
 )
 

@@ -44,7 +44,7 @@ class PortWatch:
             self.is_open = False
             self._back_off = self._config.reopen_first
             self._reopen_at = now + self._back_off
-            text = f"bus down: {error}; the servos hold their last goals. The port reopens by itself; then rearm"
+            text = f"bus down: {error}; the servos hold their last goals. The driver reopens the port; then rearm"
             self._rungs.set("bus_down", Reaction.HOLD, text, True, now)
         for track in self._link.tracks:
             track.on(Event.MISSED)  # no goals before its settings were read
