@@ -13,7 +13,7 @@ import pytest
 
 from robot_evaluation.errors import EvaluationError
 from shellbot_benchmarks import bench_cli
-from shellbot_benchmarks.bench_chain import ChainSpeed, bench_chain, fast_enough
+from shellbot_benchmarks.bench_chain import ChainSpeed, bench_chain, fast_enough, feed_forward_us
 from shellbot_benchmarks.bench_report import report
 from shellbot_benchmarks.bench_ros import ros_text
 from shellbot_benchmarks.bench_teleop import teleop_text
@@ -121,6 +121,11 @@ def test_bench_measures_every_situation():
     for result in results:
         assert result.physics_steps_per_s == pytest.approx(500.0 * result.times_real_time)
         assert result.times_real_time_cpu == pytest.approx(0.2 / result.cpu_s)
+
+
+def test_torques_fed_forward_take_time_of_the_action_manager_and_of_the_rest():
+    longer = feed_forward_us(seconds=2.0)
+    assert set(longer) == {"manager", "all"} and np.isfinite(list(longer.values())).all()
 
 
 def test_bench_of_workers_compares_the_same_runs():

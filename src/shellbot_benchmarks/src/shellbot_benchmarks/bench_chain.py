@@ -6,7 +6,9 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Callable, Dict, List, Sequence
+from typing import Any, Callable, Dict, List, Sequence
+
+import numpy as np
 
 from robot_evaluation.errors import DefinitionError
 from shellbot_chain.chain import Chain
@@ -88,6 +90,46 @@ def bench_chain(seconds: float = 10.0, timestep_s: float = 0.002) -> List[ChainS
     results.append(measure("simulator alone, ball at rest", lambda s: _step(simulator, s), seconds, timestep_s))
     results.append(measure("simulator alone, rolling", lambda s: roll(simulator, s), seconds, timestep_s))
     return results
+
+
+def _timed(owner: object, method: str) -> List[float]:
+    """Replace a method of an object by one that also appends how long it takes, us, to the list that is returned."""
+    call, times_us = getattr(owner, method), []
+
+    def timed(*arguments: Any) -> Any:
+        begun = time.perf_counter()
+        answer = call(*arguments)
+        times_us.append(1e6 * (time.perf_counter() - begun))
+        return answer
+
+    setattr(owner, method, timed)
+    return times_us
+
+
+def feed_forward_us(seconds: float = 10.0) -> Dict[str, float]:
+    """Return by how much torques that are fed forward lengthen a tick of a walking robot, us, by medians.
+
+    Parameters
+    ----------
+    seconds : float
+        Simulated time with and without each, in turns of half a second.
+
+    Returns
+    -------
+    dict of str to float
+        ``manager``: tick of the action manager; ``all``: of all that computes joint targets.
+    """
+    chains = [Chain(ChainConfig(feed_forward=fed, record=False)) for fed in (0.0, 1.0)]
+    for chain in chains:
+        chain.stand_up()
+        chain.walk((0.15, 0.0, 0.0), seconds=1.0)
+    times = [[_timed(c, "tick"), _timed(c.robot, "advance"), _timed(c.manager, "step")] for c in chains]
+    for _ in range(max(1, round(2.0 * seconds))):
+        for chain in chains:
+            chain.walk((0.15, 0.0, 0.0), seconds=0.5, settle=False)
+    whole = [float(np.median(np.subtract(tick, advance))) for tick, advance, _ in times]
+    manager = [float(np.median(step)) for _, _, step in times]
+    return {"manager": manager[1] - manager[0], "all": whole[1] - whole[0]}
 
 
 def roll(simulator: Simulator, seconds: float) -> None:

@@ -22,11 +22,11 @@ from .bench_kinematics.workers import problem
 
 # ratio: cases of which the worst counts, goal
 RATIOS = {
-    "inverse_vs_pinocchio_python": (("arm_inverse", "ur5_inverse"), 3.5),
-    "mass_matrix_vs_pinocchio_python": (("arm_mass_matrix", "ur5_mass_matrix"), 2.5),
-    "forward_vs_pinocchio_python": (("arm_forward", "ur5_forward"), 3.5),
-    "hexapod_inverse_vs_pinocchio_python": (("hexapod_inverse",), 2.5),
-    "hexapod_forward_vs_pinocchio_python": (("hexapod_forward",), 2.5),
+    "rnea_vs_pinocchio_python": (("arm_inverse", "ur5_inverse"), 3.5),
+    "crba_vs_pinocchio_python": (("arm_mass_matrix", "ur5_mass_matrix"), 2.5),
+    "fd_vs_pinocchio_python": (("arm_forward", "ur5_forward"), 3.5),
+    "hexapod_rnea_vs_pinocchio_python": (("hexapod_inverse",), 2.5),
+    "hexapod_aba_vs_pinocchio_python": (("hexapod_forward",), 2.5),
     "inside_vs_pinocchio_cpp": (
         tuple(f"{r}_{a}_inside" for r in ("arm", "ur5") for a in ("inverse", "mass_matrix", "forward")),
         1.0,
@@ -104,7 +104,7 @@ def bench_dynamics(folder: Path, rounds: int, seconds: float) -> Tuple[List[Dict
         for worker in workers.values():
             worker.close()
     rows = {key: _row(key, times, answers) for key in times["ours"]}
-    ratios = {"inverse_batch_m_per_s": 1.0 / rows["ur5_inverse_batch"]["ours"]}
+    ratios = {"batch_rnea_m_per_s": 1.0 / rows["ur5_inverse_batch"]["ours"]}
     if "pin" in times:
         files = [str(models / name) for name in options["robots"]]
         cpp, reason = cpp_figures(folder / "pin", folder, "dynamics", [str(5.0 * seconds), *files], say)

@@ -177,7 +177,9 @@ class CommandFilter:
         offset, ignored = self.efforts.step(dt, names, effort)
         goal = requested
         if offset is not None:
-            goal = np.minimum(np.maximum(requested + offset, self._limits.lower), self._limits.upper)
+            goal = requested + offset
+            np.maximum(goal, self._limits.lower, out=goal)
+            np.minimum(goal, self._limits.upper, out=goal)
         applied, limited = self._limiter.move(goal, self._measured, dt)
         return FilteredCommand(stamp, applied, holding=False), (*notices, *ignored, *limited)
 

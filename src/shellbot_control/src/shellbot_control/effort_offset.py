@@ -34,7 +34,7 @@ class EffortOffset:
         self._limits = limits
         self._order = JointOrder(limits.names)
         self._stiffness: Optional[Array] = None
-        self._inverse = self._dead_band = np.zeros(len(limits))
+        self._inverse = self._dead_band = self._least = self._greatest = np.zeros(len(limits))
         self._has_dead_band = False
         self.reset()
 
@@ -76,6 +76,8 @@ class EffortOffset:
         self._inverse = np.divide(1.0, p, out=np.zeros(len(self._limits)), where=p > 0.0)
         self._dead_band = np.where(p > 0.0, band, 0.0)
         self._has_dead_band = bool(self._dead_band.any())
+        self._greatest = np.minimum(self._limits.effort * self._inverse + self._dead_band, GREATEST)
+        self._least = -self._greatest
 
     def reset(self) -> None:
         """Forget the torques."""
@@ -115,9 +117,11 @@ class EffortOffset:
             return None, notices
         goal, change = float(sent), max(dt, 0.0) / FADE_S
         self._fraction = min(max(goal, self._fraction - change), self._fraction + change)
-        limit = self._limits.effort
-        tau = self._fraction * np.minimum(np.maximum(self._effort, -limit), limit)
-        offset = tau * self._inverse
+        offset = self._effort * self._inverse
         if self._has_dead_band:
-            offset += self._dead_band * np.clip(tau / _LITTLE, -1.0, 1.0)
-        return np.minimum(np.maximum(offset, -GREATEST), GREATEST), notices
+            offset += self._dead_band * np.clip(self._effort / _LITTLE, -1.0, 1.0)
+        np.minimum(offset, self._greatest, out=offset)
+        np.maximum(offset, self._least, out=offset)
+        if self._fraction < 1.0:
+            offset *= self._fraction
+        return offset, notices

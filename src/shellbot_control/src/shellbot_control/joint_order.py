@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -86,7 +87,9 @@ class JointOrder:
             self._index = self._find(names, allow_extra)
             self._seen = (names, allow_extra)
         picked = np.asarray(values, dtype=np.float64)[self._index]
-        if not np.isfinite(picked).all():
+        if (
+            not math.isfinite(picked.dot(picked)) and not np.isfinite(picked).all()
+        ):  # the former takes a third of the time
             bad = [name for name, good in zip(self._names, np.isfinite(picked)) if not good]
             raise TargetsError(f"{shorten(bad)}: not a finite number; check the node that publishes it")
         return picked

@@ -9,20 +9,25 @@ import numpy as np
 from robot_mechanics.native.jit import bare_kernel
 from robot_mechanics.native.standing import standing_torques
 
-# elements of the numbers of a tick
-DT, GRAVITY, MOTION, LOAD_TIME, FADE_TIME, KNOWN, FRACTION, NUMBERS = 0, 1, 2, 3, 4, 5, 6, 7
 _FASTEST = 20.0  # rad/s: a command that moves on by more in a tick is a jump, not a motion
 _HARDEST = 500.0  # rad/s^2: the same of its speed
 
 
 @bare_kernel
 def feed_forward_tick(
-    table, contacts, coordinate, u, ahead, limits, goal, numbers, weights, q, v, a, fresh, held, load, out, work
-):
-    """Move on by a tick.
+    dt, gravity, motion, load_time, fade_time, known, fraction,
+    table, contacts, coordinate, u, ahead, limits, goal, weights, q, v, a, fresh, held, load, out, work,
+):  # fmt: skip
+    """Move on by a tick; returns the fraction of the torques that is in force now.
 
     Parameters
     ----------
+    dt, gravity, motion, load_time, fade_time
+        s since the tick before, and the numbers of the configuration.
+    known : bool
+        Whether q has the orientation of the base.
+    fraction
+        As returned at the tick before; 0 at the first.
     table, contacts, work
         As in `standing_torques`.
     coordinate : (n,) int
@@ -34,8 +39,6 @@ def feed_forward_tick(
     goal, weights : (c,)
         Weights of the contacts that are gone to, and those of now (changed). Where the former are all 0, those of now
         stay, and the torques fade.
-    numbers : (NUMBERS,)
-        KNOWN: 1 if q has the orientation of the base. FRACTION is changed.
     q, v, a : (7 + n,), (6 + n,), (6 + n,)
         q has the joints of the tick before (changed) behind the pose of the base; v and a are memory.
     fresh : (6 + n,)
@@ -45,13 +48,13 @@ def feed_forward_tick(
     out : (k,)
         Torques that are fed forward, by coordinate, N m.
     """
-    n, dt = coordinate.shape[0], numbers[DT]
-    change = dt / numbers[LOAD_TIME] if numbers[LOAD_TIME] > 0.0 else 1.0
+    n = coordinate.shape[0]
+    change = dt / load_time if load_time > 0.0 else 1.0
     carried = 0.0
     for k in range(goal.shape[0]):
         carried += goal[k]
-    known = numbers[KNOWN] > 0.0 and carried > 0.0
-    if known:
+    carries = known and carried > 0.0
+    if carries:
         for k in range(goal.shape[0]):
             weights[k] = min(max(goal[k], weights[k] - change), weights[k] + change)
     for i in range(n):
@@ -63,7 +66,7 @@ def feed_forward_tick(
             rate = 0.5 * (rate + forth)
         if not (abs(rate) < _FASTEST and abs(grows) < _HARDEST):
             rate = grows = 0.0  # also at the first tick, whose q is NaN
-        q[7 + i], v[6 + i], a[6 + i] = x, numbers[MOTION] * rate, numbers[MOTION] * grows
+        q[7 + i], v[6 + i], a[6 + i] = x, motion * rate, motion * grows
     for k in range(ahead.shape[0]):
         ahead[k] = np.nan
     standing_torques(table, q, v, a, contacts, weights, fresh, load, work)
@@ -73,11 +76,11 @@ def feed_forward_tick(
     if finite:
         for i in range(n):
             held[i] = min(max(fresh[6 + i], -limits[i]), limits[i])
-    aim = numbers[GRAVITY] if finite and known else 0.0
-    change = dt / numbers[FADE_TIME]
-    fraction = min(max(aim, numbers[FRACTION] - change), numbers[FRACTION] + change)
-    numbers[FRACTION] = fraction
+    aim = gravity if finite and carries else 0.0
+    change = dt / fade_time
+    fraction = min(max(aim, fraction - change), fraction + change)
     for k in range(out.shape[0]):
         out[k] = 0.0
     for i in range(n):
         out[coordinate[i]] += fraction * held[i]
+    return fraction

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Dict, Mapping, Tuple
 import numpy as np
 
 from robot_mechanics.dynamics.standing import StandingModel
-from shellbot_action_manager.body._feed_forward_tick import FRACTION, NUMBERS, feed_forward_tick
+from shellbot_action_manager.body._feed_forward_tick import feed_forward_tick
 from shellbot_action_manager.errors import ConfigError
 from shellbot_common import Settings, number
 
@@ -62,18 +62,20 @@ class FeedForward:
         self._coordinate = np.zeros(n, dtype=np.int64)
         self._u, self._ahead, self._out = np.zeros(count), np.full(count, np.nan), np.zeros(count)
         # of each group: what is commanded now and a tick later, and the torques, in the memory of the kernel
-        self._parts: Dict[str, Tuple[np.ndarray, ...]] = {}
+        self._commanded: Dict[str, Tuple[np.ndarray, np.ndarray]] = {}
+        self._torques: Dict[str, np.ndarray] = {}
         first = 0
         for name, (m, k) in shapes.items():
             where = slice(first, first + m * k)
             self._coordinate[groups[name].columns] = np.arange(where.start, where.stop).reshape(m, k, 1)
-            self._parts[name] = tuple(part[where].reshape(m, k) for part in (self._u, self._ahead, self._out))
+            self._commanded[name] = self._u[where].reshape(m, k), self._ahead[where].reshape(m, k)
+            self._torques[name] = self._out[where].reshape(m, k)
             first = where.stop
         self._goal, self._weights = np.zeros(contacts), np.zeros(contacts)
         self._q, self._v, self._a = np.full(7 + n, np.nan), np.zeros(6 + n), np.zeros(6 + n)
         self._q[:7] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
         self._fresh, self._tau = np.zeros(6 + n), np.zeros(n)
-        self._numbers = np.zeros(NUMBERS)
+        self._fraction = 0.0
         self._table, self._rows, self._work = body.standing.arrays()
         #: (contacts,) Planned load of each contact of the body, N; as of the last tick
         self.loads = np.zeros(contacts)
@@ -81,7 +83,7 @@ class FeedForward:
     @property
     def on(self) -> bool:
         """Whether there is anything to compute."""
-        return self.config.gravity > 0.0 or self._numbers[FRACTION] > 0.0
+        return self.config.gravity > 0.0 or self._fraction > 0.0
 
     def step(self, dt: float, motion: Motion, state: State, contacts: ContactEstimate) -> Dict[str, np.ndarray]:
         """Return the efforts (m, n) of the joints of each group, N m, in memory that the next call writes anew.
@@ -103,7 +105,7 @@ class FeedForward:
         if not self.on:
             return {}
         for name, command in motion.limbs.items():
-            u, ahead, _ = self._parts[name]
+            u, ahead = self._commanded[name]
             u[:] = command.q
             if command.ahead is not None:
                 ahead[:] = command.ahead
@@ -111,13 +113,12 @@ class FeedForward:
         if known:
             self._q[3:7] = state.orientation
         self._carried(motion, contacts)
-        self._numbers[:FRACTION] = dt, config.gravity, config.motion, config.load_time, config.fade_time, known
-        feed_forward_tick(
+        self._fraction = feed_forward_tick(
+            dt, config.gravity, config.motion, config.load_time, config.fade_time, known, self._fraction,
             self._table, self._rows, self._coordinate, self._u, self._ahead, self._body.effort_limits, self._goal,
-            self._numbers, self._weights, self._q, self._v, self._a, self._fresh, self._tau, self.loads, self._out,
-            self._work,
+            self._weights, self._q, self._v, self._a, self._fresh, self._tau, self.loads, self._out, self._work,
         )  # fmt: skip
-        return {name: parts[2] for name, parts in self._parts.items()}
+        return self._torques
 
     def _carried(self, motion: Motion, contacts: ContactEstimate) -> None:
         """Set the weights that are gone to: all 0 if it is not known what carries the robot."""
