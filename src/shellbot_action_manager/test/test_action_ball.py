@@ -212,6 +212,29 @@ def test_a_blocked_joint_is_named_and_the_robot_backs_out_and_can_be_resumed(wor
     assert r.q == pytest.approx(CLOSED if way == "shell" else STAND, abs=2e-3)
 
 
+@pytest.mark.parametrize(("words", "way"), [("outwards, 4 of 4", "stand"), ("legs 1, 3, 5 step inwards", "shell")])
+def test_a_leg_that_is_lost_on_the_way_is_named_and_the_robot_backs_out_and_goes_on(words, way):
+    r = robot("stand" if way == "shell" else "closed")
+    request(r, way)
+    until_text(r, words)
+    r.tick(lost_legs=(3,))
+    r.run(0.3, lost_legs=(3,))
+    assert r.output.mode.text.startswith("lower_3 is lost while ") and "mend it" in r.output.mode.text
+    r.run(3.0, lost_legs=(3,))
+    assert (r.output.mode.mode, r.output.mode.step) == (Mode.HALFWAY, "")
+    request(r, "stand")  # what is known does not end it
+    r.until("stand", 15.0)
+
+
+def test_a_leg_that_is_lost_as_the_ball_shuts_is_named_and_it_shuts():
+    r = robot("stand")
+    request(r, "shell")
+    until_text(r, "coming to rest")
+    said = [r.tick(lost_legs=(3,)).notice for _ in range(300)]
+    assert sum(text.startswith("lower_3 is lost while the ball shuts") for text in said) == 1
+    assert r.output.mode.mode == Mode.SHELL
+
+
 def test_a_joint_that_stays_blocked_on_the_way_back_ends_it_there():
     r = Blocked(ActionManagerCore.from_description(), "stand")
     r.run(0.1)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import functools
 
 import numpy as np
@@ -285,6 +286,17 @@ def test_a_joint_that_fails_while_rolling_leaves_a_ball_that_brakes(joint, fault
         assert " behind while " in chain.output.mode.text or "lies tilted" in chain.output.mode.text
 
 
+def test_a_leg_that_the_servos_report_lost_is_named_at_once_while_rolling_and_the_ball_rolls_on_with_it():
+    chain, twist = rolling(), (0.5, 0.0, 0.0)
+    limp(chain, "lower_2_femur")
+    chain.commands = dataclasses.replace(chain.commands, lost_legs=(2,))
+    until(chain, text_has(chain, "lower_2 is lost: the ball brakes"), 0.1, twist=twist)
+    until(chain, lambda: speed(chain) < 0.1 and chain.step == "", 10.0, twist=twist)
+    chain.command_twist((0.0, 0.0, 0.0))
+    chain.run(0.1)
+    until(chain, lambda: chain.step == "rolling" and speed(chain) > 0.15, 20.0, twist=twist)
+
+
 def test_a_ball_rolls_around_an_obstacle_without_touching_it():
     chain = ball()
     post = Obstacle("post", "cylinder", (0.15, 0.4), (1.0, 0.0, 0.2))
@@ -367,6 +379,18 @@ def test_the_action_rolls_on_after_a_second_without_imu():
     assert act(chain, action, lose, 60.0).end is End.SUCCEEDED
     blind_for = TICK * sum("no attitude from the IMU" in text for text in texts)
     assert blind_for == pytest.approx(1.0, abs=0.05), "the mode says so while it lasts"
+
+
+def test_a_leg_that_is_lost_as_the_gores_shut_is_named_although_its_femur_bears_nothing_any_more():
+    chain = standing()
+    chain.request_mode("shell")
+    until(chain, text_has(chain, "shutting the lower gores"))
+    limp(chain, "lower_4_femur")
+    chain.commands = dataclasses.replace(chain.commands, lost_legs=(4,))
+    until(chain, text_has(chain, "lower_4 is lost while closing"), 1.0)
+    until(chain, settled(chain, "halfway", "shell"))
+    chain.run(2.0)
+    assert tilt(chain) < 10.0
 
 
 def test_a_servo_without_torque_while_it_closes_is_named():

@@ -23,6 +23,7 @@ _UNLEVEL = "no attitude from the IMU: the robot cannot keep level while it close
 _BLIND = "no {} from the IMU while {}; shut, look at imu/data, then request stand"
 NO_SHELLS = "this robot has no upper shells and cannot close; the modes are hexapod, stand, sit, relax"
 _TO_RISE = "then request stand, which rolls it upright"
+_LOST_SHUT = "{} is lost while the ball shuts, which may lie tilted by it; mend it before the ball rolls"
 _TOO_EARLY = "cmd_vel does not count before the robot is {}"
 
 
@@ -44,6 +45,7 @@ class OnPath(BehaviourBase):
     def __init__(self, name: str, robot: Robot) -> None:
         super().__init__(name, robot)
         self._direction, self._ignores = 1, False
+        self._lost: Optional[Tuple[int, ...]] = None  # legs at the last tick; None: at none yet
 
     @property
     def _greatest_tilt(self) -> float:
@@ -62,6 +64,7 @@ class OnPath(BehaviourBase):
     def enter(self, state: State) -> None:
         """Begin at the present command, wherever on the path it is."""
         self._path().begin(state, self._direction)
+        self._lost = None
 
     def failure(self, state: State) -> Optional[str]:
         """Report a joint that did not come, or a tilt with which nothing stands on gores."""
@@ -83,6 +86,12 @@ class OnPath(BehaviourBase):
         is_new = commands.twist.any() and not self._ignores
         self._ignores = bool(commands.twist.any())
         return _TOO_EARLY.format(what) if is_new else ""
+
+    def _lost_now(self, commands: Commands) -> str:
+        """Return a leg that is lost since the last tick, or nothing; one that was when it began is known."""
+        before, self._lost = self._lost, commands.lost_legs
+        lost = () if before is None else [leg for leg in commands.lost_legs if leg not in before]
+        return f"lower_{lost[0]}" if lost else ""
 
     def _tips(self, state: State) -> bool:
         """Return whether the robot leans too far on its pole ends."""
@@ -127,11 +136,15 @@ class CloseBall(OnPath):
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion."""
-        transformation = self._path()
+        transformation, leg = self._path(), self._lost_now(commands)
         limbs = transformation.step(dt, 1, state)
         done = transformation.closed
         self._robot.announcer.say("transform", "" if done else transformation.text)
         notice = self._too_early(commands, "closed")
+        if leg and transformation.nearly_closed:
+            notice = _LOST_SHUT.format(leg)
+        elif leg:
+            transformation.lose(leg)
         if not self._tipped and self._tips(state):
             self._tipped = True
             notice = f"tipped by {np.degrees(state.tilt):.0f} deg while closing: shuts as it lies; {_TO_RISE}"
@@ -199,7 +212,10 @@ class OpenBall(OnPath):
             self._shut_and_right(state)
         if self._rights:
             return self._upright(dt, state, notice)
+        leg = self._lost_now(commands)
         limbs = transformation.step(dt, -1, state)
+        if leg:
+            transformation.lose(leg)
         done = transformation.standing
         robot.announcer.say("transform", "" if done else transformation.text)
         if done:

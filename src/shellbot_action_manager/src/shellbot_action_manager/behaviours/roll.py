@@ -23,6 +23,7 @@ from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 _BLIND = "no {} from the IMU: a ball cannot roll without, it is kept shut; look at imu/data"
 _AGAIN = "the IMU is back; the ball brakes, and cmd_vel counts again once it was zero"
 _FAILED = "{} does not follow: the ball brakes; free the joint, then command zero and roll on, or request stand"
+_LOST = "{} is lost: the ball brakes; mend it, or command zero and roll on, or request stand"
 _FULL_OPENING = 1.4  # rad: a ball whose gores are open by no more is found as a ball that was pushing
 
 
@@ -68,20 +69,23 @@ class Roll(OnPath):
         self._path().begin_closed(state)
         self._drive().reset()
         self._control.reset()
-        self._waits, self._failed = False, ""
+        self._waits, self._failed, self._lost = False, "", None
         self._watch.reset()
         self._heading, self._twist, self._blind = heading_of(state), np.zeros(3), False
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion."""
         drive, control = self._drive(), self._control
-        velocity, notice = drive.measure(state), ""
+        velocity, notice, leg = drive.measure(state), "", self._lost_now(commands)
         if velocity is None:
             notice = "" if self._blind else _BLIND.format(unmeasured(state))
             control.reset()
             self._twist, self._waits = np.zeros(3), True
         else:
             notice = _AGAIN if self._blind else self._watch_joints(dt, state)
+            if leg:
+                self._waits, self._failed = True, _LOST.format(leg)
+                notice = self._failed
             self._waits = self._waits and bool(commands.twist.any())
             self._twist = self._limited(dt, np.zeros(3) if self._waits else commands.twist)
             self._heading += self._twist[2] * dt

@@ -179,8 +179,7 @@ class Transformation:
         waits = error > limit
         self._waited = self._waited + dt if waits else 0.0
         if self._waited > self._config.timeout and not self.late:
-            self.late = f"{worst} is {np.degrees(error):.0f} deg behind while {self.text}; "
-            self.late += "back to where the step began, free the joint, then request shell or stand"
+            self._back_out(f"{worst} is {np.degrees(error):.0f} deg behind", "free the joint")
         self._watch_attitude(dt, state, levels=until is None and not lying)
         self._arrived = ends and last and not waits and not self._residual.any()
         if not waits:
@@ -199,13 +198,20 @@ class Transformation:
         self.unhook(dt, posture, state, ("upper",))
         return limb_commands(LowerCommand(posture[:, :4], None), posture[:, 4:], None)
 
+    def lose(self, leg: str) -> None:
+        """End the present step, as a leg was lost in it."""
+        self._back_out(f"{leg} is lost", "mend it")
+
+    def _back_out(self, reason: str, remedy: str) -> None:
+        back = f"back to where the step began, {remedy}, then request shell or stand"
+        self.late = f"{reason} while {self.text}; {back}"
+
     def _watch_attitude(self, dt: float, state: State, levels: bool) -> None:
         """End a step on the pole ends without an attitude to level by; the shut ball needs none."""
         needs = levels and self.on_pole and not self.nearly_closed
         self._blind = self._blind + dt if needs and state.orientation is None else 0.0
         if self._blind > self._config.blind and not self.late:
-            self.late = f"no attitude from the IMU while {self.text}; "
-            self.late += "back to where the step began, look at imu/data, then request shell or stand"
+            self._back_out("no attitude from the IMU", "look at imu/data")
 
     def _hold_back_tibias(self, posture: np.ndarray, state: State) -> None:
         """Let no tibia of a posture (6, 6) open ahead of its own femur.
