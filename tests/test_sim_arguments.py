@@ -49,6 +49,7 @@ def test_right_arguments(arguments):
         ("rtf:=nan", "from 0 to 1000"),
         ("friction:=abc", "from 0 to 10"),
         ("seed:=1.5", "whole"),
+        ("imu_latency:=10", "from 0 to 0.1"),
         ("walker", "NAME:=VALUE"),
     ],
 )
@@ -298,6 +299,12 @@ def parameters(robot, *arguments, environment=None):
 @pytest.mark.parametrize("robot", sim_arguments.robots())
 def test_settings_reach_the_simulator_of_every_robot(robot):
     assert parameters(robot, "settings:=/my/servos.yaml")["/simulator/settings"] == "/my/servos.yaml"
+
+
+def test_the_latency_of_the_imu_reaches_both_nodes_that_read_it():
+    found = parameters("shellbot", "imu_latency:=0.012")
+    assert found["/action_manager/imu_latency"] == found["/odometry/imu_latency"] == 0.012
+    assert not any("imu_latency" in name for name in parameters("shellbot"))
 
 
 @pytest.mark.parametrize("robot", ["shellbot", "snake", "humanoid"])

@@ -161,6 +161,27 @@ def test_readings_that_are_no_numbers_hold_the_attitude_until_it_is_old():
     assert imu.read(1.25) is after and nothing(imu.read(1.26))
 
 
+@pytest.mark.parametrize("gives_orientation", [True, False])
+def test_readings_that_are_late_by_a_known_time_are_turned_on_to_the_present(gives_orientation):
+    """A ball that turns about a tilted axis, whose IMU is two ticks late."""
+    rate, late = np.array([2.0, -1.0, 3.0]), 2
+
+    def attitude(tick):
+        return Rotation.from_rotvec(DT * tick * rate)
+
+    found = {}
+    for latency in (0.0, late * DT):
+        imu = ImuInput(CONFIG.replace(latency=latency))
+        for tick in range(101):
+            then = attitude(tick - late)
+            reading = send(imu, DT * tick, then.as_quat() if gives_orientation else None, rate, then.inv().apply(UP))
+        up = Rotation.from_quat(reading.orientation).inv().apply(UP)  # of the filter's attitude the yaw is arbitrary
+        found[latency] = np.linalg.norm(up - attitude(100).inv().apply(UP)) / np.linalg.norm(UP)
+    assert found[0.0] > 0.03 and found[late * DT] < 0.4 * found[0.0], "what is left is the filter's own"
+    blind = ImuInput(CONFIG.replace(latency=0.01)).read(0.0)
+    assert nothing(blind)
+
+
 def test_after_a_gap_up_begins_anew_and_the_heading_goes_on():
     imu = ImuInput(CONFIG)
     for tick in range(101):

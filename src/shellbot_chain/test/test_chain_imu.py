@@ -66,5 +66,6 @@ def test_the_imu_is_as_the_configuration_says():
     off = raw.state.imu.angular_velocity - plain.state.imu.angular_velocity
     assert 0.0 < np.degrees(np.abs(off)).max() < 4.0
     assert np.abs(raw.state.imu.specific_force - plain.state.imu.specific_force).max() < 0.8
+    assert plain.imu._latency == 0.0 and Chain(attitude_latency=0.02, record=False).imu._latency == 0.02
     with pytest.raises(DefinitionError, match="imu_latency is 99; give a whole number from 0 to 20 ticks"):
         Chain(imu_latency=99)

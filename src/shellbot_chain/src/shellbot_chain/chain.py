@@ -92,7 +92,8 @@ class Chain:
             if self.config.feed_forward is not None:
                 feed_forward = self.manager.config.feed_forward.replace(gravity=self.config.feed_forward)
                 self.manager.feed(feed_forward)
-            self.imu = ImuInput(self.manager.config.attitude)
+            attitude, latency = self.manager.config.attitude, self.config.attitude_latency
+            self.imu = ImuInput(attitude if latency is None else attitude.replace(latency=latency))
             self.odometry = OdometryCore(self.manager.config)
         except CORE_ERRORS as error:
             raise DefinitionError(str(error)) from error

@@ -56,6 +56,8 @@ class ChainConfig(Settings, error=DefinitionError):
     gyro_bias_std_deg: float = number(0.0, 20.0, "deg/s", default=0.0)
     accelerometer_bias_std: float = number(0.0, 5.0, "m/s^2", default=0.0)
     imu_latency: int = number(0, 20, "ticks", default=0)  #: Ticks by which the IMU's readings come late
+    #: By which the robot reckons its IMU to be late, s; None: that of the action manager's file
+    attitude_latency: Optional[float] = number(0.0, 0.1, "s", default=None, hint="None for the file's")
     record: bool = True  #: Whether every tick is kept for `Chain.trace`
 
     def conflict(self) -> str:

@@ -16,7 +16,7 @@ cannot run.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Optional, Tuple
 
 import numpy as np
@@ -48,6 +48,8 @@ class AttitudeConfig(Settings, error=ConfigError):
     #: second not at all
     trusted: Tuple[float, float] = number(0.001, 1.0, ordered=True)
     rest_rate: float = number(0.0, 0.2, "rad/s")  #: At rest the gyroscope stays this near to its mean, rad/s
+    #: By which the messages of the IMU are late, s: its orientation is turned on by its angular velocity
+    latency: float = number(0.0, 0.1, "s")
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,14 @@ class ImuReading:
     orientation: Optional[np.ndarray] = None
     angular_velocity: Optional[np.ndarray] = None  #: (3,) rad/s in base_link, without the bias as far as it is known
     specific_force: Optional[np.ndarray] = None  #: (3,) m/s^2 in base_link; None: not known
+
+    def later(self, dt: float) -> ImuReading:
+        """Return the reading with its orientation turned on by its angular velocity for dt, s."""
+        if dt == 0.0 or self.orientation is None or self.angular_velocity is None:
+            return self
+        x, y, z, w = self.orientation.tolist()
+        rate = _vector(self.angular_velocity)
+        return replace(self, orientation=np.array(_turned((x, y, z, w), _combined(dt, rate, 0.0, rate))))
 
 
 class AttitudeFilter:

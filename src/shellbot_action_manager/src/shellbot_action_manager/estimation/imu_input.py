@@ -30,7 +30,7 @@ class ImuInput:
     """
 
     def __init__(self, config: AttitudeConfig) -> None:
-        self._filter = AttitudeFilter(config)
+        self._filter, self._latency = AttitudeFilter(config), config.latency
         self.reset()
 
     def reset(self) -> None:
@@ -84,11 +84,12 @@ class ImuInput:
         """Return what was measured at time t (s) or last before it: nothing if that is older than `IMU_TIMEOUT`.
 
         On a busy machine other messages are handled later than those of the IMU: the newest is then of another time.
-        Where all are later than t the earliest counts, if it is no more than `IMU_TIMEOUT` later.
+        Where all are later than t the earliest counts, if it is no more than `IMU_TIMEOUT` later. The orientation is
+        turned on by the angular velocity for the latency of the configuration.
         """
         if not self._readings:
             return ImuReading()
         before = ((stamp, reading) for stamp, reading in reversed(self._readings) if stamp <= t + _SAME)
         stamp, reading = next(before, self._readings[0])
         self._in_step = abs(t - stamp) <= _SAME
-        return reading if abs(t - stamp) <= IMU_TIMEOUT else ImuReading()
+        return reading.later(self._latency) if abs(t - stamp) <= IMU_TIMEOUT else ImuReading()

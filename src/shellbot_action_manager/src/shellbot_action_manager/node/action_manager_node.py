@@ -29,7 +29,7 @@ from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCo
 from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_action_manager.node import action_manager_conversions as conversions
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
-from shellbot_action_manager.node.imu_node import ImuListener
+from shellbot_action_manager.node.imu_node import ImuListener, with_imu_latency
 from shellbot_action_manager.node.perform_action_node import PerformActionServer
 from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.init_node import init_node
@@ -269,6 +269,7 @@ def main() -> None:
             start_mode=str(rospy.get_param("~start_mode", "hexapod")),
             action_folders=[folder for folder in str(rospy.get_param("~action_folders", "")).split(":") if folder],
         )
+        config = with_imu_latency(config)
         geometry = load_geometry(
             str(rospy.get_param("~variant", "simulation")), str(rospy.get_param("~variables", "")) or None
         )

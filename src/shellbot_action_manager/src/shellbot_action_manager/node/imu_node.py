@@ -4,15 +4,29 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import rospy
 from sensor_msgs.msg import Imu
 
+from shellbot_action_manager.config import ActionManagerConfig
 from shellbot_action_manager.estimation.attitude import AttitudeConfig, ImuReading
 from shellbot_action_manager.estimation.imu_input import ImuInput
 from shellbot_action_manager.node.action_manager_conversions import imu_to_arrays
 
 PATIENCE = 0.1  # s of wall clock, well below that of the simulator's lock-step
+
+
+def with_imu_latency(config: ActionManagerConfig) -> ActionManagerConfig:
+    """Return the settings with the latency of the parameter ``~imu_latency``, if there is one.
+
+    Raises
+    ------
+    ConfigError
+        If it is out of range.
+    """
+    latency = rospy.get_param("~imu_latency", config.attitude.latency)
+    return replace(config, attitude=config.attitude.replace(latency=latency))
 
 
 class ImuListener:

@@ -18,7 +18,7 @@ from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.estimation.odometry import OdometryCore
 from shellbot_action_manager.node import odometry_conversions as conversions
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
-from shellbot_action_manager.node.imu_node import ImuListener
+from shellbot_action_manager.node.imu_node import ImuListener, with_imu_latency
 from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
@@ -101,7 +101,7 @@ def main() -> None:
     # Time comes with foot_contacts; /clock at every tick would only cost processor time.
     init_node("odometry", disable_rostime=True)
     try:
-        config = load_config(path=rospy.get_param("~settings_file", "") or None)
+        config = with_imu_latency(load_config(path=rospy.get_param("~settings_file", "") or None))
     except ActionManagerError as error:
         rospy.logfatal(f"odometry: {error}")
         sys.exit(1)
