@@ -10,11 +10,12 @@ import numpy as np
 
 from shellbot_evaluation import rolling_cli
 from shellbot_evaluation.experiment_cli import main as experiment
+from shellbot_evaluation.perturbations import RAW_IMU
 from shellbot_evaluation.rolling_experiment import Roller, build, conditions
 
 
 def test_with_a_raw_imu_odom_is_compared_in_its_own_axes():
-    case = dataclasses.replace(conditions(661), raw_imu=True)  # its filter begins 95 deg off the world's axes
+    case = dataclasses.replace(conditions(661), changes=RAW_IMU)  # its filter begins 95 deg off the world's axes
     roller = Roller(build(case))
     v_odom = 0.8 * np.array([np.cos(case.bearing), np.sin(case.bearing)])
     start = roller.truth
@@ -27,7 +28,7 @@ def test_with_a_raw_imu_odom_is_compared_in_its_own_axes():
 
 def test_the_command_line_chooses_the_imu(tmp_path, monkeypatch):
     def row(case):
-        figures = dict.fromkeys(rolling_cli.ROLL.goals, 0.2 if case.raw_imu else 9.0)
+        figures = dict.fromkeys(rolling_cli.ROLL.goals, 0.2 if case.changes.get("raw_imu") else 9.0)
         return {**figures, "seed": case.seed, "speed_m_s": 1.0, "success": True, "message": ""}
 
     monkeypatch.setattr(rolling_cli, "ROLL", dataclasses.replace(rolling_cli.ROLL, execute=row))

@@ -197,6 +197,7 @@ def test_a_transformation_over_ros_is_scored_by_what_topics_say():
         ["course", "--running", "--perturb", "mass_scale=1:1"],
         ["transform", "--running", "--simulator", "bullet"],
         ["transform", "--running", "--design", "fan_drive.reduction=1"],
+        ["mission", "--running", "--raw-imu"],
     ],
 )
 def test_a_running_robot_is_as_it_was_started(given, tmp_path, capsys):

@@ -44,8 +44,8 @@ _UNSEEN = "lowest_foot_mm"  # of a robot over ROS
 CAMPAIGNS = {"nao": "nao_campaign.yaml"}
 PROGRAMS = {
     "transform": ("transform_cli", "main"),
-    "roll": ("rolling_cli", "run_roll"),
-    "right": ("rolling_cli", "run_right"),
+    "roll": ("rolling_cli", "ROLL.main"),
+    "right": ("rolling_cli", "RIGHT.main"),
     "course": ("mission_cli", "course"),
     "mission": ("mission_cli", "main"),
     "sweep": ("sweep_cli", "main"),

@@ -20,6 +20,7 @@ from shellbot_client.mission import Mission, MissionState
 from shellbot_common.seed_streams import Stream, seeded
 
 from .parts import score_parts
+from .perturbations import rest_for_imu
 from .plans import MissionPlan
 from .seeded_runs import at_most
 from .transport_experiment import electrical_power
@@ -79,6 +80,7 @@ def execute(
     """
     config = ChainConfig(seed=case.seed, friction=case.friction, joint_offset_deg=case.joint_offset_deg)
     chain = Chain(config.replace(**case.changes))
+    rest_for_imu(chain)
     mission = planned(case, plan)
     row = {**vars(case), **drive(ChainLink(chain), mission, None if watch is None else lambda: watch(chain, mission))}
     trace = chain.trace()

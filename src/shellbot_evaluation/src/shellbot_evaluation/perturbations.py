@@ -12,6 +12,7 @@ from robot_evaluation.errors import DefinitionError
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_client.mission import Mission
+from shellbot_common import TICK
 from shellbot_common.seed_streams import Stream, seeded
 
 PUSH = "push_n"  # N for 0.2 s, horizontally, from any side, between 30 and 70 % of the motion
@@ -42,6 +43,14 @@ PERTURBATIONS = (  # each draws by its place here: new ones at the end
     PUSH,
     *SETTINGS,
 )
+RAW_IMU: Mapping[str, Any] = {  # settings of the chain
+    "raw_imu": True,
+    "gyro_bias_std_deg": 0.5,
+    "accelerometer_bias_std": 0.1,
+    "imu_latency": 1,
+    "attitude_latency": TICK,  # the robot knows it
+}
+RAW_REST_S = 4.0  # the attitude filter learns the gyroscope's bias at rest
 PUSH_S = 0.2
 _WHOLE = ("command_latency", "imu_latency")  # ticks
 
@@ -56,6 +65,22 @@ def add_perturb(parser: argparse.ArgumentParser, pushed: str) -> None:
         metavar="KEY=LOW[:HIGH]",
         help=f"what else each run draws by its seed: {', '.join(names)}; such as mass_scale=0.9:1.1",
     )
+
+
+def add_raw_imu(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--raw-imu``, of settings `RAW_IMU`."""
+    parser.add_argument(
+        "--raw-imu",
+        action="store_true",
+        help="with an IMU that gives no orientation, is biased (0.5 deg/s, 0.1 m/s^2 of deviation) and 10 ms late, "
+        "which the robot knows; four seconds of rest beforehand",
+    )
+
+
+def rest_for_imu(chain: Chain) -> None:
+    """Let a robot at rest learn the bias of an IMU that gives no orientation."""
+    if chain.config.raw_imu:
+        chain.run(RAW_REST_S)
 
 
 @dataclass(frozen=True)

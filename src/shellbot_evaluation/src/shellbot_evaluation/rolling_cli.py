@@ -3,11 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Sequence
-
-from robot_evaluation.console import run_tool
-
 from .rolling_experiment import conditions, right, roll
 from .seeded_runs import SeededRuns, at_least, at_most
 
@@ -78,25 +73,3 @@ RIGHT = SeededRuns(
     done="Upright, and then standing (times: until upright)",
     is_varied=True,
 )
-
-
-def run_roll(given: Sequence[str]) -> int:
-    """Run scripts/experiment roll; returns 0 if every goal was reached in every run, 1 if not, 2 after an error."""
-    return _main(ROLL, given)
-
-
-def run_right(given: Sequence[str]) -> int:
-    """Run scripts/experiment right; returns as `run_roll`."""
-    return _main(RIGHT, given)
-
-
-def _main(runs: SeededRuns, given: Sequence[str]) -> int:
-    parser = runs.parser()
-    parser.add_argument(
-        "--raw-imu",
-        action="store_true",
-        help="with an IMU that gives no orientation, is biased (0.5 deg/s, 0.1 m/s^2 of deviation) and 10 ms late",
-    )
-    arguments = parser.parse_args(given)
-    chosen = replace(runs, conditions=lambda seed: replace(conditions(seed), raw_imu=arguments.raw_imu))
-    return run_tool(lambda: chosen.run(arguments, " ".join(["scripts/experiment", runs.name, *given])))

@@ -20,16 +20,11 @@ from shellbot_common import TICK
 from shellbot_common.rotations import rotation_2d, tilt_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 
+from .perturbations import rest_for_imu
+
 FRICTION = (0.5, 1.0)
 OFFSET_DEG = 1.0
 REST_S = 1.0  # that a ball put down in any attitude comes to rest in
-RAW_IMU: Mapping[str, Any] = {
-    "raw_imu": True,
-    "gyro_bias_std_deg": 0.5,
-    "accelerometer_bias_std": 0.1,
-    "imu_latency": 1,
-}
-RAW_REST_S = 4.0  # the attitude filter learns the gyroscope's bias at rest
 TOP_M_S = 1.2
 FAR_M = 5.0
 SLOW_M_S = 0.2
@@ -52,7 +47,6 @@ class Conditions:
     attitude: Tuple[float, float, float, float]  #: Quaternion x, y, z, w that the ball is put down with
     bearing: float  #: Of the first path, in the heading's axes, rad
     joint_offset_deg: float = OFFSET_DEG
-    raw_imu: bool = False  #: Whether the IMU gives no orientation, is biased and late
     changes: Mapping[str, Any] = field(default_factory=dict)  #: Settings of the chain that the command line changes
 
 
@@ -77,7 +71,6 @@ def build(case: Conditions, record: bool = False) -> Chain:
         joint_offset_deg=case.joint_offset_deg,
         start_mode="shell",
         record=record,
-        **(RAW_IMU if case.raw_imu else {}),
     ).replace(**case.changes)
     return put_down(Chain(config), case)
 
@@ -85,7 +78,8 @@ def build(case: Conditions, record: bool = False) -> Chain:
 def put_down(chain: Chain, case: Conditions) -> Chain:
     """Put the closed ball down as a case says and let it come to rest."""
     chain.reset(seed=case.seed, pose="closed", attitude=case.attitude)
-    chain.run(RAW_REST_S if case.raw_imu else REST_S)
+    chain.run(REST_S)
+    rest_for_imu(chain)
     if chain.mode != "shell":
         text = chain.output.mode.text if chain.output else "nothing"
         raise ChainError(f"the ball is not found closed: mode {chain.mode}, {text}")

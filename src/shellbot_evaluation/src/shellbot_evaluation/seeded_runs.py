@@ -20,7 +20,7 @@ from robot_evaluation.report_files import write_runs
 from robot_evaluation.reports import machine, made_by, write_json
 from robot_evaluation.tables import markdown_table, split_at_markers, write_between_markers
 
-from .perturbations import PERTURBATIONS, PUSH, Perturbations, add_perturb, chain_changes
+from .perturbations import PERTURBATIONS, PUSH, RAW_IMU, Perturbations, add_perturb, add_raw_imu, chain_changes
 
 OVER_ROS = "over ROS"
 """In the place of a simulator's name."""
@@ -62,7 +62,8 @@ class SeededRuns:
     simulator_only : tuple of str
         Columns that only a simulator in this process has: what seeds draw, and what no topic tells.
     is_varied : bool
-        Whether ``--simulator`` and ``--perturb`` are options. A case then has `changes`, settings of its chain.
+        Whether ``--simulator``, ``--perturb`` and ``--raw-imu`` are options. A case then has `changes`, settings of its
+        chain.
     """
 
     name: str
@@ -96,6 +97,7 @@ class SeededRuns:
         if self.is_varied:
             add_simulators(p, campaign=False)
             add_perturb(p, pushed="")
+            add_raw_imu(p)
         if self.running is not None:
             p.add_argument("--running", action="store_true", help=RUNNING)
         if self.picture is not None:
@@ -124,14 +126,18 @@ class SeededRuns:
             If no robot runs.
         """
         assert self.running is not None  # there is no such option else
-        refuse_with_running(arguments, {"simulator": ["mujoco"], "perturb": [], "scheduler": "", "design": []})
+        refuse_with_running(
+            arguments, {"simulator": ["mujoco"], "perturb": [], "raw_imu": False, "scheduler": "", "design": []}
+        )
         arguments.jobs = 1
         columns = {key: head for key, head in self.columns.items() if key not in self.simulator_only}
         goals = {key: bounds for key, bounds in self.goals.items() if key not in self.simulator_only}
         return replace(self, columns=columns, goals=goals, execute=self.running())
 
     def varied(self, arguments: argparse.Namespace) -> SeededRuns:
-        """Return the experiment with the simulator and the perturbations of the command line, if it takes them.
+        """Return the experiment with simulator, perturbations and IMU of the command line, if it takes them.
+
+        That with a raw IMU has a table, files and a journal of its own, by the name ``NAME_raw_imu``.
 
         Raises
         ------
@@ -140,19 +146,21 @@ class SeededRuns:
         """
         if not self.is_varied:
             return self
-        engine, perturbations = one_simulator(arguments.simulator), Perturbations.parse(arguments.perturb)
+        perturbations = Perturbations.parse(arguments.perturb)
+        settings = {"engine": one_simulator(arguments.simulator), **(RAW_IMU if arguments.raw_imu else {})}
         if PUSH in perturbations.names:
             raise DefinitionError(f"'{self.name}' has no pushes; leave out {PUSH}")
 
         def conditions(seed: int) -> Any:
             case = self.conditions(seed)
             drawn = chain_changes(perturbations.draw(seed))
-            return replace(case, changes={**case.changes, "engine": engine, **drawn})
+            return replace(case, changes={**case.changes, **settings, **drawn})
 
         heads = {key: head for key, head in self.columns.items() if key != "message"}
         heads.update({key: key for key in perturbations.names if key not in heads}, message="last message")
         digits = {**dict.fromkeys(perturbations.names, 3), **self.digits}
-        return replace(self, columns=heads, digits=digits, conditions=conditions)
+        name = f"{self.name}_raw_imu" if arguments.raw_imu else self.name
+        return replace(self, name=name, columns=heads, digits=digits, conditions=conditions)
 
     def _run(self, arguments: argparse.Namespace, command: str) -> int:
         cases = self.cases(seeds_of(arguments.seeds))
@@ -222,9 +230,10 @@ def refuse_with_running(arguments: argparse.Namespace, defaults: Mapping[str, An
     """Raise DefinitionError for an option beside ``--running`` that has another value than its default."""
     for option, default in defaults.items():
         if getattr(arguments, option, default) not in (default, None):
+            name = f"--{option.replace('_', '-')}"
             raise DefinitionError(
-                f"--{option} is of a simulator in this process, and the robot of --running is as it was started; leave "
-                f"--{option} out"
+                f"{name} is of a simulator in this process, and the robot of --running is as it was started; leave "
+                f"{name} out"
             )
 
 

@@ -58,8 +58,8 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
 
 
 def _draw(arguments: argparse.Namespace) -> int:
-    if arguments.perturb or arguments.design:
-        raise DefinitionError("--pictures shows the robot as it is described; leave out --perturb and --design")
+    if arguments.perturb or arguments.design or arguments.raw_imu:
+        raise DefinitionError("--pictures shows the robot as it is; leave out --perturb, --design and --raw-imu")
     drawn = pictures(one_simulator(arguments.simulator))
     save_png(arguments.pictures, contact_sheet(drawn, columns=4, tile_width=300))
     say(f"{arguments.pictures} written")

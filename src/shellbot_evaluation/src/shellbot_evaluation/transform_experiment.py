@@ -21,6 +21,7 @@ from shellbot_common.rotations import tilt_from_quaternion, up_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 from shellbot_description import named_pose_array
 
+from .perturbations import rest_for_imu
 from .seeded_runs import at_most
 
 FRICTION = (0.3, 1.0)
@@ -131,6 +132,7 @@ def transform(chain: Chain) -> Dict[str, Any]:
     watches: List[Watch] = []
     try:
         chain.stand_up()
+        rest_for_imu(chain)
         for goal, column in (("shell", "to_shell_s"), ("hexapod", "to_hexapod_s")):
             accepted, message = chain.request_mode(goal)
             watches.append(Watch(chain))
