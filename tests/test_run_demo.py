@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -51,7 +51,7 @@ def test_verdict(tmp_path, what, status, words):
 
 def test_an_old_summary_does_not_count(tmp_path):
     (tmp_path / "summary.json").write_text(json.dumps({"success": True}), encoding="utf-8")
-    time.sleep(0.05)
+    os.utime(tmp_path / "summary.json", (0, 0))
     done = subprocess.run(
         command("nothing", f"results:={tmp_path}"), capture_output=True, text=True, timeout=600, check=False
     )

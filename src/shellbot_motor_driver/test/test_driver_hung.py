@@ -218,7 +218,7 @@ def test_a_parent_that_stood_still_kills_nobody(tmp_path):
                 stopped = (parent.pid, child) if both else (parent.pid,)
                 for pid in stopped:
                     os.kill(pid, signal.SIGSTOP)
-                time.sleep(2.0)
+                time.sleep(2.0)  # longer than the silence for which it kills
                 for pid in stopped:
                     os.kill(pid, signal.SIGCONT)
                 for _ in range(100):

@@ -155,6 +155,7 @@ q = bus.state().command.copy()
 print(bus.pid, flush=True)
 while True:
     bus.tick(q)
+    print(bus.state().ladder.phase.name, flush=True)
     time.sleep(0.01)
 """
 
@@ -166,7 +167,7 @@ def test_the_parent_dies_servos_hold_and_the_next_parent_takes_over():
         parent = subprocess.Popen([sys.executable, "-c", source, port], stdout=subprocess.PIPE, text=True)
         try:
             orphan = int(parent.stdout.readline())
-            time.sleep(0.3)
+            until(lambda: parent.stdout.readline() == "FOLLOWING\n")
         finally:
             parent.kill()
             parent.wait(10)
@@ -190,14 +191,18 @@ def test_a_port_that_was_plugged_in_again_is_handed_over_under_its_new_number(tm
     assert request_port(str(port)) and door.is_requested()
 
 
-@pytest.mark.parametrize("last_words", ["bus.tick(q)", "bus.poll()"], ids=["targets", "never any targets"])
-def test_without_a_successor_the_orphan_ends_with_torque_off(last_words):
+@pytest.mark.parametrize(
+    "last_words, phase",
+    [("bus.tick(q)", "FOLLOWING"), ("bus.poll()", "WAITING")],
+    ids=["targets", "never any targets"],
+)
+def test_without_a_successor_the_orphan_ends_with_torque_off(last_words, phase):
     source = PARENT.replace("SETPOINT", repr({"sit_after": 0.3, "off_after": 1.0, "sit_speed": 5.0}))
     source = source.replace("bus.tick(q)", last_words)
     with emulated() as port:
         parent = subprocess.Popen([sys.executable, "-c", source, port], stdout=subprocess.PIPE, text=True)
         orphan = int(parent.stdout.readline())
-        time.sleep(1.2)
+        until(lambda: parent.stdout.readline() == f"{phase}\n")
         parent.kill()
         parent.wait(10)
         parent.stdout.close()

@@ -296,7 +296,8 @@ def test_servos_that_hold_during_a_restart_go_limp_with_a_stop(tmp_path):
         until(lambda: bus.pid is None)
         bus.poll()
         until(lambda: bus.pid is not None)
-        time.sleep(0.8)  # it imports, then asks for 2 s
+        files, port = Path(f"/proc/{bus.pid}/fd"), (tmp_path / "port").resolve()
+        until(lambda: any(file.resolve() == port for file in files.iterdir()))  # then it asks for 2 s
         assert all(chain.registers("torque_enable").values())
         bus.emergency_stop("test")
         until(lambda: not any(chain.registers("torque_enable").values()))

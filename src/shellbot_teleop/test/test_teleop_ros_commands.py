@@ -11,8 +11,29 @@ from types import SimpleNamespace
 import pytest
 
 from shellbot_teleop import effects
+from shellbot_teleop.robot_monitor import RobotMonitor
 
 WAIT = 60.0  # s
+
+
+def test_topics_are_set_up_at_a_restarted_master_that_knows_the_node_already(monkeypatch):
+    """Another part of the program may have registered there before the link looks."""
+    pytest.importorskip("rospy", reason="the link needs rospy, which is not installed")
+    from shellbot_teleop import ros_link_node
+
+    pids, set_up = itertools.chain([7, 7, 7, 7], itertools.repeat(8)), queue.Queue()
+    master = SimpleNamespace(lookupNode=lambda _name: "http://here", getPid=lambda: next(pids))
+    monkeypatch.setattr(ros_link_node.rosgraph, "Master", lambda _name: master)
+    monkeypatch.setattr(ros_link_node.rospy.core, "is_initialized", lambda: True)  # as within another program
+    monkeypatch.setattr(ros_link_node, "_POLL_PERIOD", 0.01)
+    config = SimpleNamespace(armed=False, service_timeout=WAIT)
+    link = ros_link_node.RosLink("x", config, RobotMonitor(), lambda _event: None)
+    monkeypatch.setattr(link, "_set_up_topics", lambda: set_up.put("topics"))
+    link.start()
+    try:
+        assert [set_up.get(timeout=WAIT) for _master in (7, 8)] == ["topics", "topics"]
+    finally:
+        link.close()
 
 
 def test_rearm_waits_for_the_calls_of_the_stop_that_are_under_way(monkeypatch):

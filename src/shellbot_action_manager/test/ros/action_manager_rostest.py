@@ -108,16 +108,12 @@ class Live(ModeWatch):
         p, q = self.last[topic].pose.pose.position, self.last[topic].pose.pose.orientation
         return np.array([p.x, p.y, 2.0 * math.atan2(q.z, q.w)])
 
-    def stamp(self, topic):
-        return self.last[topic].header.stamp.to_sec()
-
     def rest(self):
         """Wait until the robot does not move any more and odometry, which may lag behind on a busy machine, knows."""
 
         def still():
-            # By the stamps of the poses: the clock may run on while a starved listener sees no new pose.
-            before, start = self.pose("ground_truth/odom"), self.stamp("ground_truth/odom")
-            self.until(lambda: self.stamp("ground_truth/odom") >= start + 0.3, "a later pose")
+            before = self.pose("ground_truth/odom")
+            self.until_later("ground_truth/odom", 0.3)
             return np.abs(self.pose("ground_truth/odom") - before).max() < 1e-3
 
         self.until(still, "at rest")
@@ -136,7 +132,7 @@ class ActionManagerTest(unittest.TestCase):
         LIVE = LIVE or Live()
         self.live = LIVE
         self.live.standing()
-        rospy.sleep(0.3)
+        self.live.until_later("joint_targets", 0.3)  # those on the way while it stood up belong to no test
         self.live.jumps.clear()
 
     def tearDown(self):
@@ -286,7 +282,7 @@ class ActionManagerTest(unittest.TestCase):
         rospy.ServiceProxy("/gazebo/reset_simulation", Empty)()
         self.live.until(lambda: ("sit", "hexapod") in self.live.modes, "standing up again")
         self.live.standing()
-        rospy.sleep(0.5)
+        self.live.rest()
         self.upright()
         self.live.until(lambda: np.abs(self.live.pose("odom")[:2]).max() < 0.05, "odometry begins anew")
 
@@ -300,13 +296,12 @@ class ActionManagerTest(unittest.TestCase):
             lambda: self.live.last["limb_references"].header.stamp > stopped_at, "references of after the stop"
         )
         frozen = self.live.last["limb_references"]
-        later = frozen.header.stamp + rospy.Duration(0.5)
-        self.live.until(lambda: self.live.last["limb_references"].header.stamp > later, "later references")
+        self.live.until_later("limb_references", 0.5)
         again = self.live.last["limb_references"]
         self.assertEqual([limb.joint_position for limb in again.limbs], [limb.joint_position for limb in frozen.limbs])
         rospy.ServiceProxy("rearm", Trigger)()
         self.live.standing()
-        rospy.sleep(0.5)
+        self.live.rest()
         self.upright()
 
     def test_08_sits_and_relaxes_and_stands_again(self):

@@ -72,7 +72,8 @@ class BallTest(ModeWatch, unittest.TestCase):
 
     def test_1_closes_and_opens_in_words(self):
         self.go("shell")
-        rospy.sleep(1.0)
+        for topic in ("joint_states", "ground_truth/odom"):
+            self.until_later(topic, 1.0)
         self.assert_closed()
         closing = [text for text in dict.fromkeys(self.texts) if text.startswith("closing, step")]
         self.assertEqual(len(closing), 16, closing)

@@ -20,6 +20,15 @@ class ModeWatch:
                 raise AssertionError(f"{what}: not within {self.wall_limit:g} s; mode is\n{self.last.get('mode')}")
             time.sleep(0.02)
 
+    def stamp(self, topic):
+        return self.last[topic].header.stamp.to_sec()
+
+    def until_later(self, topic, seconds):
+        """Wait by the stamps of a topic: the clock may run on while a starved listener sees no new message."""
+        self.until(lambda: topic in self.last, topic)
+        end = self.stamp(topic) + seconds
+        self.until(lambda: self.stamp(topic) >= end, f"{topic} of {seconds:g} s later")
+
     def mode(self):
         message = self.last.get("mode")
         return (message.name, message.target, message.step) if message else None

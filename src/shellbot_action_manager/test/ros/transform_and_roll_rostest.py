@@ -114,7 +114,7 @@ class TransformAndRollTest(ModeWatch, unittest.TestCase):
         self.assertEqual(state, GoalStatus.PREEMPTED, result)
         self.assertIn("the ball rests in mode shell", result.text)
         place = self.place("ground_truth/odom")
-        rospy.sleep(2.0)
+        self.until_later("ground_truth/odom", 2.0)
         self.assertLess(math.dist(self.place("ground_truth/odom"), place), 0.1)
         self.until(lambda: self.mode() == ("shell", "shell", ""), "a ball")
 

@@ -77,9 +77,9 @@ class ChainTest(unittest.TestCase):
         self.robot.wait_for(
             lambda: abs(self.robot.truth.twist.twist.linear.x) < 0.02, 60.0, "stop after the last cmd_vel"
         )
-        rospy.sleep(1.0)
+        self.robot.let_pass(1.0)
         start = self.robot.pose()
-        rospy.sleep(1.0)
+        self.robot.let_pass(1.0)
         dx, dy, turned = self.robot.moved_since(start)
         self.assertLess(math.hypot(dx, dy), 0.003)
 
@@ -124,10 +124,10 @@ class ChainTest(unittest.TestCase):
                 publisher.publish(bad)
                 rospy.sleep(0.02)
         publisher.unregister()
-        rospy.sleep(0.3)
+        self.robot.wait_logged("joint_targets")
+        self.robot.let_pass(0.3)
         after = self.robot.states
         self.assertLess(max(abs(a - b) for a, b in zip(before.position, after.position)), 0.05)
-        self.assertTrue(self.robot.logged("joint_targets"), [m.msg for m in self.robot.log[-5:]])
         self.robot.watch_targets = True
 
     def test_06_unknown_gait_is_refused_with_the_choices(self):
@@ -136,7 +136,6 @@ class ChainTest(unittest.TestCase):
         publisher.publish("moonwalk")
         self.robot.wait_logged("moonwalk", "tripod")
         publisher.publish("tripod")
-        rospy.sleep(0.2)
         self.settle()
         self.walks()
 
@@ -176,6 +175,8 @@ class ChainTest(unittest.TestCase):
         self.settle()
         gains = dynamic_reconfigure.client.Client("gains", timeout=60)
         manager = dynamic_reconfigure.client.Client("action_manager", timeout=60)
+        joint = dynamic_reconfigure.client.Client("shellbot_legs_controller/lower_3_femur/pid", timeout=60)
+        stiff = joint.get_configuration()["p"]
 
         def error_deg():
             targets = dict(zip(self.robot.targets.name, self.robot.targets.position))
@@ -186,15 +187,16 @@ class ChainTest(unittest.TestCase):
         manager.update_configuration({"feed_forward_gravity": 1.0})
         self.robot.wait_for(lambda: error_deg() < 0.15, 60, "no sag")
         gains.update_configuration({"stiffness": 0.7})
-        rospy.sleep(1.0)
+        self.robot.wait_for(lambda: joint.get_configuration()["p"] < 0.8 * stiff, 60, "softer joints")
+        self.robot.let_pass(1.0)
         self.robot.wait_for(lambda: error_deg() < 0.15, 60, "no sag with softer joints")
         self.walks()
         gains.update_configuration({"stiffness": 1.0})
         self.settle()
         manager.update_configuration({"feed_forward_gravity": 0.0})
         self.robot.wait_for(lambda: error_deg() > 0.3, 60, "sag again")
-        gains.close()
-        manager.close()
+        for page in (gains, manager, joint):
+            page.close()
 
     def test_09_emergency_stop_freezes_until_rearm(self):
         stop, rearm = rospy.ServiceProxy("emergency_stop", Trigger), rospy.ServiceProxy("rearm", Trigger)
@@ -230,13 +232,13 @@ class ChainTest(unittest.TestCase):
         self.robot.drive(1.0, 0.15)
         pause, unpause = (rospy.ServiceProxy(f"/gazebo/{word}_physics", Empty) for word in ("pause", "unpause"))
         pause()
-        time.sleep(1.0)
+        time.sleep(10.0)  # the operator's wall clock, in all longer than any time-out of a node
         stopped_at = rospy.get_time()
         joints = list(self.robot.states.position)
-        time.sleep(15.0)  # the operator's wall clock: longer than any time-out of a node
+        time.sleep(5.0)
         self.assertEqual(rospy.get_time(), stopped_at)
         unpause()
-        rospy.sleep(0.05)
+        self.robot.let_pass(0.05)
         self.assertLess(max(abs(a - b) for a, b in zip(joints, self.robot.states.position)), 0.3)
         self.settle()
         self.walks()

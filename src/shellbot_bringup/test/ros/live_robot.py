@@ -163,10 +163,19 @@ class LiveRobot:
                 break
         return moved
 
+    def let_pass(self, seconds):
+        """Wait for pose and joints of so much later: those that a starved listener has are older than the clock."""
+
+        def stamps():
+            return [message.header.stamp.to_sec() for message in (self.truth, self.states)]
+
+        end = max(stamps()) + seconds
+        self.wait_for(lambda: min(stamps()) >= end, 60, f"pose and joints of {seconds:g} s later")
+
     def settle(self):
         self.stop()
         self.wait_for(lambda: self.in_mode("hexapod") and not self.mode.step, 60, "stand still")
-        rospy.sleep(0.3)
+        self.let_pass(0.3)
 
     def stop(self):
         self.cmd_vel.publish(Twist())

@@ -70,13 +70,17 @@ class OnboardTest(unittest.TestCase):
                 self.robot.request("hexapod")
             elif self.robot.in_mode("hexapod") and self.robot.truth is not None:
                 return self.robot.truth.pose.pose.position.z > 0.13
-            time.sleep(0.5)
+            time.sleep(0.5)  # an operator's pace
             return False
 
         try:
             self.robot.wait_for(stands, 240, "stand up")
         except AssertionError as error:
             raise AssertionError(f"{error}; {self.said()}") from error
+
+    def stands_still(self):
+        mode = self.robot.mode
+        return mode.name == "stopped" or (self.robot.in_mode("hexapod") and not mode.step)
 
     def test_1_stands_up_and_reports(self):
         self.stand()
@@ -108,7 +112,7 @@ class OnboardTest(unittest.TestCase):
                 self.robot.drive(4.0, vx, vy, wz)
                 seconds += 4.0
                 self.robot.stop()
-                rospy.sleep(1.5)
+                self.robot.wait_for(self.stands_still, 60, "stands still")
                 dx, _, turned = self.robot.moved_since(start)
                 ahead, turn = ahead + dx, turn + turned
             said = f"commanded {vx} m/s {wz} rad/s for {seconds:g} s: moved {ahead:.3f} m, turned {turn:.3f} rad"
@@ -138,7 +142,7 @@ class OnboardTest(unittest.TestCase):
         self.robot.wait_for(lambda: self.heard.get("stopped") is True, 60, "stopped is latched")
         self.robot.wait_for(lambda: self.robot.mode.name == "stopped", 60, "the action manager follows")
         self.robot.wait_for(lambda: not any(s.torque_enabled for s in self.heard["servos"].servos), 60, "torque off")
-        time.sleep(1.0)
+        self.robot.let_pass(1.0)
         self.assertLess(tilt_of(self.robot.truth.pose.pose.orientation), math.radians(30.0), "sinks, does not topple")
         self.stand()
         self.robot.wait_for(lambda: self.heard.get("stopped") is False, 60, "stopped is released")

@@ -86,7 +86,7 @@ class FaultsTest(unittest.TestCase):
         w = self.witness
         goals = self.chain.registers("goal_position")
         self.driver.kill()
-        time.sleep(1.0)
+        time.sleep(1.0)  # no node is there whose ticks could be counted
         self.assertEqual(self.chain.registers("goal_position"), goals, "servos hold")
         self.assertEqual(self.registers("torque_enable"), {1})
         w.forget()
@@ -129,7 +129,7 @@ class FaultsTest(unittest.TestCase):
                 60,
                 lambda: self.driver.output()[-2000:],
             )
-            time.sleep(1.5)
+            w.let_pass(50)
             self.assertEqual(self.registers("torque_enable"), {0}, f"{request} was forgotten")
             self.assertTrue(w.stopped[-1])
             call_until_success(back, *((True,) if back == "torque" else ()))
@@ -181,7 +181,7 @@ class FaultsTest(unittest.TestCase):
         ladder = self.witness.diagnostics
         wait_until(lambda: self.restarts() > restarts, 60, "another bus process")
         wait_until(lambda: "is not running" not in str(ladder["safety ladder"]), 60, lambda: ladder["safety ladder"])
-        time.sleep(1.5)
+        self.witness.let_pass(50)
 
     def restarts(self):
         """How many bus processes were started again."""

@@ -157,6 +157,11 @@ class Witness:
         self.states = self.servos = self.battery = self.status = None
         self.state_times, self.stopped, self.diagnostics = [], [], {}
 
+    def let_pass(self, ticks):
+        """Wait for the joint states of so many ticks of the driver."""
+        end = len(self.state_times) + ticks
+        wait_until(lambda: len(self.state_times) >= end, 60, f"{ticks} more joint states")
+
     def position(self):
         """The joints as last measured."""
         return np.array(self.states.position)

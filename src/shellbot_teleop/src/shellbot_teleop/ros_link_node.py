@@ -80,6 +80,7 @@ class RosLink:
         # a program that runs several plugins has a node already, which is not ours to end
         self._is_guest = rospy.core.is_initialized()
         self._initialised, self._connected = self._is_guest, False
+        self._master_pid: Optional[int] = None  # of the master at which the topics were set up
         self._subscribers: List[rospy.Subscriber] = []
         self._commands = RosCommands(config.service_timeout, on_event, self._report_throttled)
         self._seen: Set[str] = set()  # views that are shown
@@ -135,14 +136,17 @@ class RosLink:
             self._ending.wait(_POLL_PERIOD)
 
     def _known_by(self, master: rosgraph.Master) -> Optional[bool]:
-        """Tell whether the master knows this node, which a restarted one does not; None while there is none."""
+        """Tell whether the master knows our topics, which a restarted one does not; None while there is none.
+
+        A restarted one may know the node: by what another part of it registers before we look.
+        """
         try:
             master.lookupNode(rospy.get_name() if self._initialised else f"/{self._name}")
+            return self._initialised and master.getPid() == self._master_pid
         except rosgraph.MasterError:
             return False
         except OSError:
             return None
-        return self._initialised
 
     def _connect(self, known: bool, master: rosgraph.Master) -> None:
         try:
@@ -153,12 +157,14 @@ class RosLink:
                 if not self._console:
                     silence_console()
             with self._lock:
-                if not known or not self._commands.publishers:
+                if not known:
+                    pid = master.getPid()
                     self._disconnect()
                     self._monitor.forget_robot()
                     self._on_event(OperatorSeen("", False))  # until this robot says otherwise: monitor mode
                     self._set_up_topics()
                     self._ask_for_control()
+                    self._master_pid = pid
                 self._connected = True
             self._on_event(LinkState(True, tr("Connected to {name}.", name=rosgraph.get_master_uri())))
         except (rospy.ROSException, OSError) as error:

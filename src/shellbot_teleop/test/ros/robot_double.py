@@ -36,6 +36,7 @@ class RobotDouble:
     def __init__(self):
         self.lock = threading.Condition()
         self.heard = []  # (time, topic, message)
+        self.subscribers = {}
         for topic, kind in (
             ("cmd_vel", Twist),
             ("body_pose", Pose),
@@ -43,7 +44,7 @@ class RobotDouble:
             ("gait", String),
             ("emergency_stop", Bool),
         ):
-            rospy.Subscriber(
+            self.subscribers[topic] = rospy.Subscriber(
                 topic, kind, lambda message, topic=topic: self.hear(topic, message), queue_size=100, tcp_nodelay=True
             )
         self.mode = rospy.Publisher("mode", Mode, queue_size=1, latch=True)
@@ -91,6 +92,11 @@ class RobotDouble:
     @property
     def zeros(self):
         return [when for when, twist in self.twists if twist == (0.0, 0.0, 0.0)]
+
+    @property
+    def has_stopped(self):
+        """Whether a drive and its zero came last: then all that was sent before on the topic has come, too."""
+        return [any(twist) for _, twist in self.twists[-2:]] == [True, False]
 
     def publish_walkspace(self, x, y, yaw, gait="tripod"):
         message = Walkspace(gait=gait, gaits=["tripod", "moonwalk"])

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -27,6 +28,12 @@ MOVES = 0.05  # m/s
 BUTTONS = {"stand": "Stand up", "hexapod": "Walk", "shell": "Ball", "sit": "Sit down"}
 
 
+def until_driven(robot):
+    """Wait for a velocity, but not for ever: a browser that stuttered was dropped, and must push anew."""
+    with contextlib.suppress(AssertionError):
+        until(lambda: robot.is_driven, "", 5.0)
+
+
 class PageOperator:
     def __init__(self, page, robot):
         self._page, self._robot = page, robot
@@ -41,7 +48,7 @@ class PageOperator:
         if not self._robot.is_driven:  # a browser that stuttered was dropped, and must push anew
             self.rest()
             self._page.hold("w")
-            time.sleep(0.3)
+            until_driven(self._robot)
 
     def rest(self):
         self._page.release("w")
@@ -81,7 +88,8 @@ class TeleopWebTest(unittest.TestCase):
             if not self.robot.is_driven:
                 release()
                 push()
-            time.sleep(0.3)
+                until_driven(self.robot)
+            time.sleep(0.05)
         if not self.robot.is_driven:
             release()
             push()
