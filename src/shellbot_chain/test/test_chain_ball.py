@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from robot_evaluation.errors import DefinitionError
+from shellbot_action_manager.body.rolling import load_rolling
 from shellbot_chain.chain import Chain
 from shellbot_common.rotations import tilt_from_quaternion
 from shellbot_description import named_pose_array
@@ -144,6 +145,13 @@ def test_gores_that_hold_each_other_are_loosened_before_it_rolls_upright_again()
     chain.run(2.0)
     assert np.degrees(np.abs(chain.state.q - CLOSED).max()) > 9.0  # commanded shut, it stays open
     go(chain, "hexapod", 40.0)
+
+
+def test_the_chain_rolls_by_the_law_it_is_given():
+    shipped = load_rolling()
+    assert Chain(record=False).manager.config.rolling == shipped
+    other = shipped.replace(gain=2.5)
+    assert Chain(rolling=other, record=False).manager.config.rolling == other
 
 
 def test_offsets_out_of_range_are_refused():

@@ -81,14 +81,14 @@ class Chain:
             self.limits = JointLimits.from_urdf(urdf, driven_joint_names(self.config.variant))
             self.robot = robot if robot is not None else SimulatedRobot(urdf, self.limits, self.config)
             self.solver = ShellbotSolver(urdf)
-            self.manager = ActionManagerCore(
-                load_action_config(
-                    gait=self.config.gait,
-                    start_mode=self.config.start_mode,
-                    action_folders=self.config.action_folders,
-                ),
-                load_geometry(self.config.variant, self.config.design or None),
+            settings = load_action_config(
+                gait=self.config.gait,
+                start_mode=self.config.start_mode,
+                action_folders=self.config.action_folders,
             )
+            if self.config.rolling is not None:
+                settings = settings.replace(rolling=self.config.rolling)
+            self.manager = ActionManagerCore(settings, load_geometry(self.config.variant, self.config.design or None))
             if self.config.feed_forward is not None:
                 feed_forward = self.manager.config.feed_forward.replace(gravity=self.config.feed_forward)
                 self.manager.feed(feed_forward)

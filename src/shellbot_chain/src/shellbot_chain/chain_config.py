@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Mapping, Optional, Tuple
 
 from robot_evaluation.errors import DefinitionError
+from shellbot_action_manager.body.rolling import RollingConfig
 from shellbot_common import Settings, choice, number
 from shellbot_common.seed_streams import GREATEST_SEED
 from shellbot_simulator.core.config import ENGINES, Box, SimulatorConfig, load_config
@@ -30,6 +31,7 @@ class ChainConfig(Settings, error=DefinitionError):
     gait: str = "tripod"  #: Of the action manager's gait table
     #: Fraction of the motion's torques that is fed forward; None: that of the action manager's file
     feed_forward: Optional[float] = number(0.0, 1.0, default=None, hint="None for the action manager's own setting")
+    rolling: Optional[RollingConfig] = None  #: Rolling as a ball; None: that of the action manager's file
     start_mode: str = "hexapod"  #: Mode that the robot enters at the start: hexapod, stand or sit
     action_folders: Tuple[str, ...] = ()  #: Folders with actions of one's own
     self_collision: bool = True  #: Whether the robot's parts collide with each other
