@@ -55,7 +55,7 @@ PROGRAMS = {
     "limp": ("limp_experiment", "LIMP.main"),
     "feed_forward": ("feed_forward_experiment", "FEED_FORWARD.main"),
     "terrain": ("terrain_experiment", "TERRAIN.main"),
-    "optimise": ("optimise_cli", "main"),
+    "optimise": ("optimise_cli", "GAIT.main"),
     "engines": ("engines_cli", "main"),
     "onboard": ("onboard_cli", "main"),
 }

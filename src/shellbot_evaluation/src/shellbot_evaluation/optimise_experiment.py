@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Numbers of a gait that walk for less: what is varied, what a candidate is scored by, and the search."""
+"""Numbers of a gait that walk for less: what is varied, and what a candidate is scored by."""
 
 from __future__ import annotations
 
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, Mapping, Sequence, Tuple
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from shellbot_common import package_file
 from shellbot_common.seed_streams import Stream, seeded
 
 from .experiments import load_experiments
+from .search import Numbers, Rows
 from .transport_experiment import electrical_power, measured_walk
 
-Numbers = Tuple[Tuple[str, float], ...]  #: Field of a gait and its value, each
 #: Fields that are searched, with their ranges; period_slow follows period_fast in proportion
 KNOBS: Mapping[str, Tuple[float, float]] = {
     "period_fast": (0.26, 0.60),
@@ -120,20 +120,20 @@ def execute(trial: Trial) -> Dict[str, Any]:
     return row
 
 
-def score(rows: Sequence[Mapping[str, Any]], shipped: Mapping[str, float]) -> float:
+def score(rows: Rows, shipped_rows: Rows) -> float:
     """Return what a candidate is worth, less is better: its electrical cost of transport, raised by what it breaks.
 
     Parameters
     ----------
     rows : sequence of mapping
         Its runs.
-    shipped : mapping
-        Means of the shipped gait: a candidate is to be no slower, and within the limits of the sprint in
+    shipped_rows : sequence of mapping
+        Of the shipped gait: a candidate is to be no slower in the mean, and within the limits of the sprint in
         config/experiments.yaml, or of what the shipped gait reaches.
     """
     if not all(row["success"] and math.isfinite(row["electrical_cost"]) for row in rows):
         return FAILED
-    found, limits = means(rows), _limits()
+    found, shipped, limits = means(rows), means(shipped_rows), _limits()
     over = (
         max(0.0, 1.0 - found["speed_m_s"] / shipped["speed_m_s"]) * 10.0,
         max(0.0, found["tilt_deg"] / max(limits["max_tilt_deg"], shipped["tilt_deg"]) - 1.0),
@@ -149,72 +149,16 @@ def _limits() -> Mapping[str, float]:
     return {limit.column: limit.bound for limit in sprint.limits}
 
 
-def means(rows: Sequence[Mapping[str, Any]]) -> Dict[str, float]:
+def means(rows: Rows) -> Dict[str, float]:
     """Return the mean of every figure."""
     return {name: float(np.mean([row[name] for row in rows])) for name in FIGURES}
 
 
-@dataclass(frozen=True)
-class Search:
-    """A search by CMA-ES within the ranges of `KNOBS`."""
-
-    gait: Gait
-    speed_m_s: float
-    torque_limit: float
-    seeds: Tuple[int, ...]  #: Of tuning
-    generations: int
-    population: int = 8
-    start_seed: int = 1  #: Of the search itself
-
-    def trials(self, numbers: Sequence[Tuple[str, float]], seeds: Sequence[int]) -> List[Tuple[str, Trial]]:
-        """Return label and trial of each run of a candidate."""
-        name = "found" if numbers else "shipped"
-        return [
-            (f"{name}, seed {seed}", Trial(seed, self.gait.name, tuple(numbers), self.speed_m_s, self.torque_limit))
-            for seed in seeds
-        ]
-
-    def best(self, carry_out: Callable[[List[Tuple[str, Trial]]], List[Dict[str, Any]]]) -> Numbers:
-        """Return the numbers with the least score; none if nothing beat the shipped gait.
-
-        Parameters
-        ----------
-        carry_out : callable
-            Carries out labelled trials and returns their rows in order.
-
-        Raises
-        ------
-        EvaluationError
-            If the package cma is not installed, or the shipped gait itself does not walk so.
-        """
-        try:
-            import cma
-        except ImportError:
-            raise EvaluationError(
-                "the search needs the package cma, which is not installed: .venv/bin/pip install cma"
-            ) from None
-        rows = carry_out(self.trials((), self.seeds))
-        shipped = means(rows)
-        least = score(rows, shipped)
-        found: Numbers = ()
-        if least >= FAILED:
-            failed = next((row for row in rows if not row["success"]), rows[0])
-            raise EvaluationError(
-                f"gait '{self.gait.name}' does not walk at {self.speed_m_s:g} m/s with seed {failed['seed']} "
-                f"({failed['message'] or 'it fell or left its joint limits'}); "
-                "give another --speed, or more of --torque-limit"
-            )
-        low, high = np.array(list(KNOBS.values())).T
-        start = (np.array(list(numbers_of(self.gait).values())) - low) / (high - low)
-        options = {"bounds": [0.0, 1.0], "seed": self.start_seed, "popsize": self.population, "verbose": -9}
-        strategy = cma.CMAEvolutionStrategy(np.clip(start, 0.05, 0.95), 0.15, options)
-        for _ in range(self.generations):
-            points = strategy.ask()
-            candidates = [tuple(zip(KNOBS, np.round(low + p * (high - low), 5).tolist())) for p in points]
-            rows = carry_out([trial for numbers in candidates for trial in self.trials(numbers, self.seeds)])
-            count = len(self.seeds)
-            scores = [score(rows[i * count : (i + 1) * count], shipped) for i in range(len(candidates))]
-            strategy.tell(points, scores)
-            if min(scores) < least:
-                least, found = min(scores), candidates[int(np.argmin(scores))]
-        return found
+def refusal(rows: Rows) -> str:
+    """Return why the shipped gait is nothing to begin with; empty: it walks with each seed."""
+    failed = next((row for row in rows if not row["success"]), None)
+    if failed is None:
+        return ""
+    reason = failed["message"] or "it fell or left its joint limits"
+    sentence = f"the gait does not walk so with seed {failed['seed']} ({reason})"
+    return f"{sentence}; give another --speed, or more of --torque-limit"
