@@ -56,6 +56,7 @@ PROGRAMS = {
     "feed_forward": ("feed_forward_experiment", "FEED_FORWARD.main"),
     "terrain": ("terrain_experiment", "TERRAIN.main"),
     "optimise": ("optimise_cli", "GAIT.main"),
+    "optimise_roll": ("optimise_roll_cli", "ROLL.main"),
     "engines": ("engines_cli", "main"),
     "onboard": ("onboard_cli", "main"),
 }
@@ -86,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
         "sweep (the ball over design and floor), transport (cost of walking and rolling), energy (run time of the "
         "battery), gaits (3 m by each), limp (walk without a leg), feed_forward (joint errors without and with it), "
         "terrain (rubble, slopes), engines (MuJoCo and Bullet beside analytic results), optimise (a gait that costs "
-        "less), onboard (the chain on emulated servos), bus-faults (emulated servo bus)",
+        "less), optimise_roll (the law of rolling), onboard (the chain on emulated servos), bus-faults (emulated bus)",
     )
     p.add_argument("--campaign", choices=sorted(CAMPAIGNS), help="repeat a published study and compare with its means")
     add_seeds(p, None, "a run of each case (default 5; campaign: as published)")

@@ -35,6 +35,7 @@ RIGHT_LIMIT_S = 40.0
 CORNER_LIMIT_S = 30.0  # a square is for places, the point for time
 NAN = float("nan")
 _ROLLED = ("speed_m_s", "heading_error_deg", "turn_s", "stop_m", "slow_m_s", "point_s", "point_error_m", "cost")
+_NOT_RISEN: Mapping[str, Any] = {"success": False, "upright_s": NAN, "tries": 0, "stands_s": NAN, "message": ""}
 _TO_CORNERS = ("square_s", "square_error_m", "odometry_error_pct", "path_m")
 
 
@@ -247,28 +248,33 @@ def roll(case: Conditions) -> Dict[str, Any]:
 
 def right(case: Conditions) -> Dict[str, Any]:
     """Return the row of one seed of rolling upright and standing up."""
-    row: Dict[str, Any] = {"seed": case.seed, "friction": case.friction, "success": False, "message": ""}
-    row.update(tilt_deg=NAN, upright_s=NAN, tries=0, stands_s=NAN)
+    row: Dict[str, Any] = {"seed": case.seed, "friction": case.friction, "tilt_deg": NAN, **_NOT_RISEN}
     try:
         chain = build(case)
         row["tilt_deg"] = math.degrees(tilt_from_quaternion(chain.state.quat_world_base))
-        accepted, row["message"] = chain.request_mode("stand")
-        start = chain.time
-        while accepted and chain.time < start + RIGHT_LIMIT_S + LIMIT_S:
-            chain.tick()
-            text = chain.output.mode.text if chain.output else ""
-            if text.startswith("rolling upright"):
-                row["tries"] = int(text.split("try ")[1].split(":")[0])
-            elif math.isnan(row["upright_s"]) and text.startswith("opening"):
-                row["upright_s"] = chain.time - start
-            if chain.mode == chain.target and chain.time > start + 0.1:
-                break
-        row["message"] = "" if chain.mode == "stand" else text
-        if chain.mode == "stand":
-            row.update(success=True, stands_s=chain.time - start)
+        row.update(rise(chain))
     except EvaluationError as error:
         row["message"] = str(error)
     return row
+
+
+def rise(chain: Chain, stands: bool = True) -> Dict[str, Any]:
+    """Request to stand; return what `right` adds to a row. Without `stands` it ends once upright."""
+    row = dict(_NOT_RISEN)
+    accepted, text = chain.request_mode("stand")
+    start = chain.time
+    while accepted and chain.time < start + RIGHT_LIMIT_S + LIMIT_S:
+        chain.tick()
+        text = chain.output.mode.text if chain.output else ""
+        if text.startswith("rolling upright"):
+            row["tries"] = int(text.split("try ")[1].split(":")[0])
+        elif math.isnan(row["upright_s"]) and text.startswith("opening"):
+            row["upright_s"] = chain.time - start
+        rests = chain.mode == chain.target and chain.time > start + 0.1
+        if rests or (not stands and math.isfinite(row["upright_s"])):
+            break
+    end = {"success": True, "stands_s": chain.time - start} if chain.mode == "stand" else {"message": text}
+    return {**row, **end}
 
 
 def _yaw_of_odom(chain: Chain) -> float:
