@@ -7,6 +7,7 @@ import dataclasses
 import json
 
 import numpy as np
+import pytest
 
 from shellbot_evaluation import rolling_cli
 from shellbot_evaluation.experiment_cli import main as experiment
@@ -38,3 +39,9 @@ def test_the_command_line_chooses_the_imu(tmp_path, monkeypatch):
         experiment(["roll", "--seeds", "2", "--json", str(file), "--out", str(tmp_path / "out"), *options])
         slow.append(json.loads(file.read_text())["summary"]["slow_m_s"]["within"])
     assert slow == [0, 2]
+
+
+@pytest.mark.parametrize("name", ["roll", "right"])
+def test_a_robot_over_ros_cannot_be_put_down(name, tmp_path, capsys):
+    assert experiment([name, "--running", "--out", str(tmp_path)]) == 2
+    assert f"'{name}' puts the ball down" in capsys.readouterr().err

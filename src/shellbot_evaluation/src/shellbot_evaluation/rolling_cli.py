@@ -10,6 +10,10 @@ _DRAWS = (
     " Each seed draws the attitude in which the closed ball is put down, friction 0.5 to 1, the direction, and errors "
     "of the joints' zeros of 1 deg standard deviation; the robot knows its own odometry only."
 )
+_NOT_RUNNING = (
+    "puts the ball down in an attitude drawn by the seed, which a robot over ROS cannot do; leave --running out, or "
+    "give course or mission with it: there the robot closes, rolls and rises by itself"
+)
 ROLL = SeededRuns(
     name="roll",
     what="5 m, a corner, slowly, to a point and round a square each",
@@ -51,6 +55,7 @@ ROLL = SeededRuns(
     duration=lambda row: row.get("point_s", float("nan")),
     done="At the point within 10 cm",
     is_varied=True,
+    not_running=_NOT_RUNNING,
 )
 RIGHT = SeededRuns(
     name="right",
@@ -72,4 +77,5 @@ RIGHT = SeededRuns(
     duration=lambda row: row["upright_s"],
     done="Upright, and then standing (times: until upright)",
     is_varied=True,
+    not_running=_NOT_RUNNING,
 )

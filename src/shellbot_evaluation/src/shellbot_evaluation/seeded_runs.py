@@ -59,6 +59,8 @@ class SeededRuns:
         Draws the rows into a file.
     running : callable, optional
         Returns what carries out a case on the robot that runs over ROS, of ``--running``, in the place of `execute`.
+    not_running : str
+        Why ``--running`` is refused, after the name; empty: there is no such option without `running`.
     simulator_only : tuple of str
         Columns that only a simulator in this process has: what seeds draw, and what no topic tells.
     is_varied : bool
@@ -78,6 +80,7 @@ class SeededRuns:
     digits: Mapping[str, int] = field(default_factory=dict)
     picture: Optional[Callable[[Path, Sequence[Mapping[str, Any]]], None]] = None
     running: Optional[Callable[[], Callable[[Any], Dict[str, Any]]]] = None
+    not_running: str = ""
     simulator_only: Tuple[str, ...] = ()
     is_varied: bool = False
 
@@ -98,8 +101,9 @@ class SeededRuns:
             add_simulators(p, campaign=False)
             add_perturb(p, pushed="")
             add_raw_imu(p)
-        if self.running is not None:
-            p.add_argument("--running", action="store_true", help=RUNNING)
+        if self.running is not None or self.not_running:
+            shown = argparse.SUPPRESS if self.not_running else RUNNING
+            p.add_argument("--running", action="store_true", help=shown)
         if self.picture is not None:
             p.add_argument("--picture", type=Path, metavar="FILE", help="draw the runs into this PNG file")
         return p
@@ -121,10 +125,12 @@ class SeededRuns:
         Raises
         ------
         DefinitionError
-            For options of a simulator in this process.
+            For options of a simulator in this process, and for `not_running`.
         SettingsError, EvaluationError
             If no robot runs.
         """
+        if self.not_running:
+            raise DefinitionError(f"'{self.name}' {self.not_running}")
         assert self.running is not None  # there is no such option else
         refuse_with_running(
             arguments, {"simulator": ["mujoco"], "perturb": [], "raw_imu": False, "scheduler": "", "design": []}
