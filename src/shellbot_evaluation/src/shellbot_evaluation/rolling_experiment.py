@@ -273,7 +273,9 @@ def rise(chain: Chain, stands: bool = True) -> Dict[str, Any]:
         rests = chain.mode == chain.target and chain.time > start + 0.1
         if rests or (not stands and math.isfinite(row["upright_s"])):
             break
-    end = {"success": True, "stands_s": chain.time - start} if chain.mode == "stand" else {"message": text}
+    end: Dict[str, Any] = (
+        {"success": True, "stands_s": chain.time - start} if chain.mode == "stand" else {"message": text}
+    )
     return {**row, **end}
 
 
