@@ -47,7 +47,7 @@ RAW_IMU: Mapping[str, Any] = {  # settings of the chain
     "raw_imu": True,
     "gyro_bias_std_deg": 0.5,
     "accelerometer_bias_std": 0.1,
-    "imu_latency": 1,
+    "imu_latency": 1,  # tick
     "attitude_latency": TICK,  # the robot knows it
 }
 RAW_REST_S = 4.0  # the attitude filter learns the gyroscope's bias at rest
@@ -72,8 +72,9 @@ def add_raw_imu(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--raw-imu",
         action="store_true",
-        help="with an IMU that gives no orientation, is biased (0.5 deg/s, 0.1 m/s^2 of deviation) and 10 ms late, "
-        "which the robot knows; four seconds of rest beforehand",
+        help=f"with an IMU that gives no orientation, is biased ({RAW_IMU['gyro_bias_std_deg']:g} deg/s, "
+        f"{RAW_IMU['accelerometer_bias_std']:g} m/s^2 of deviation) and {1e3 * RAW_IMU['attitude_latency']:g} ms late, "
+        f"which the robot knows; {RAW_REST_S:g} s of rest beforehand",
     )
 
 

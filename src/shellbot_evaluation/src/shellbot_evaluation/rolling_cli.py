@@ -12,7 +12,7 @@ _DRAWS = (
 )
 _NOT_RUNNING = (
     "puts the ball down in an attitude drawn by the seed, which a robot over ROS cannot do; leave --running out, or "
-    "give course or mission with it: there the robot closes, rolls and rises by itself"
+    "give course or mission with it: there the robot closes, rolls and rises on its own"
 )
 ROLL = SeededRuns(
     name="roll",
