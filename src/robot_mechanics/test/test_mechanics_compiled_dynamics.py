@@ -13,6 +13,7 @@ from robot_mechanics.codegen.dynamics_source import LANES, LONGEST, dynamics_sou
 from robot_mechanics.dynamics import DynamicModel, Inertia
 from robot_mechanics.dynamics.bodies import JointFriction
 from robot_mechanics.errors import DynamicsError, InvalidConfigError, ShapeError
+from robot_mechanics.native.lanes import prefer_wide_vectors
 
 FRICTION = JointFriction(viscous=0.2, coulomb=0.1, armature=0.03)
 
@@ -105,3 +106,15 @@ def test_forward_names_the_coordinate_without_inertia(arm):
         model, names = DynamicModel(arm.tree, inertias), {}
         exec(dynamics_source(model.table.rows, model.table.above, "forward"), names)
         assert names["forward"](np.zeros(16)) == coordinate
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_many_states_use_all_of_a_vector_register(arm):
+    source = dynamics_source(arm.table.rows, arm.table.above, "inverse_batch")
+    assert source.count("prefer_wide_vectors()") == 2
+
+    @numba.njit("void()")
+    def kernel():
+        prefer_wide_vectors()
+
+    assert '"prefer-vector-width"="512"' in kernel.inspect_llvm(kernel.signatures[0])

@@ -24,7 +24,7 @@ from robot_mechanics.errors import ShapeError
 from robot_mechanics.native import rigid_body as rb
 from robot_mechanics.native.articulated import articulated
 from robot_mechanics.native.jit import bare_kernel, lane_kernel, stack_floats
-from robot_mechanics.native.lanes import get, put, sincos_flat
+from robot_mechanics.native.lanes import get, prefer_wide_vectors, put, sincos_flat
 from robot_mechanics.native.angles import sincos
 
 """
@@ -60,6 +60,7 @@ _LANES = '''
 
 @lane_kernel
 def inverse_lanes(w, n):
+    prefer_wide_vectors()
     for i in range(n):
 {loop}
 
@@ -74,6 +75,7 @@ def inverse_batch(block):
     """See CompiledDynamics."""
     if block.shape[0] != {size}:
         raise ShapeError("the block of inverse_batch has a wrong number of rows; expected {size}")
+    prefer_wide_vectors()
     w = stack_floats({size} * {lanes})
     count = block.shape[1]
     for first in range(0, count, {lanes}):

@@ -80,8 +80,21 @@ def _copysign(typing_context: Any, size: Any, sign: Any) -> Any:
     return types.float64(types.float64, types.float64), generate
 
 
+@intrinsic
+def _prefer_wide_vectors(typing_context: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        # llvmlite refuses attributes that it does not know by name
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
 if config.DISABLE_JIT:
     copysign = math.copysign
+
+    def prefer_wide_vectors():
+        """Do nothing."""
 
     def put_flag(flags, first, lane, value):
         """Write whether the value is positive into flags[first + lane], uint8."""
@@ -98,6 +111,9 @@ if config.DISABLE_JIT:
 else:
     # w[row + lane] without the test for negative indices, which numba 0.56 cannot prove away; it stops vectorisation
     get, put, put_flag = _get, _put, _put_flag
+    # For kernels that do little but multiply and add: all 512 bits of AVX-512, where LLVM takes 256 for Intel's CPUs, as
+    # those slow down a little then. To be called in the kernel and in what it may be joined into.
+    prefer_wide_vectors = _prefer_wide_vectors
     copysign = _copysign  # numba's own is a call into the C library
 
 
