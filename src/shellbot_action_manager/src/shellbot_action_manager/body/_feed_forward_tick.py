@@ -13,11 +13,37 @@ _FASTEST = 20.0  # rad/s: a command that moves on by more in a tick is a jump, n
 _HARDEST = 500.0  # rad/s^2: the same of its speed
 
 
+def parts(n, contacts, k):
+    """Return where what the kernel keeps stands in its memory, by name, of n joints, contacts and k coordinates.
+
+    goal, weights : contacts
+        Weights of the contacts that are gone to, and those of now. Where the former are all 0, those of now stay, and
+        the torques fade.
+    u, ahead : k
+        Commanded coordinates, now and a tick later (NaN: not known), rad. The latter are NaN after a tick.
+    out : k
+        Torques that are fed forward, by coordinate, N m.
+    q, v, a : 7 + n, 6 + n, 6 + n
+        q has the joints of the tick before behind the pose of the base; v and a are memory.
+    fresh : 6 + n
+        Memory.
+    held, load : n, contacts
+        The last torques that were finite, N m, and the loads, N.
+    limits : n
+        Greatest torque, N m.
+    """
+    sizes = {
+        "goal": contacts, "weights": contacts, "u": k, "ahead": k, "out": k, "q": 7 + n, "v": 6 + n, "a": 6 + n,
+        "fresh": 6 + n, "held": n, "load": contacts, "limits": n,
+    }  # fmt: skip
+    ends = np.cumsum(list(sizes.values()))
+    return {name: slice(int(end - sizes[name]), int(end)) for name, end in zip(sizes, ends)}
+
+
 @bare_kernel
 def feed_forward_tick(
-    dt, gravity, motion, load_time, fade_time, known, fraction,
-    table, contacts, coordinate, u, ahead, limits, goal, weights, q, v, a, fresh, held, load, out, work,
-):  # fmt: skip
+    dt, gravity, motion, load_time, fade_time, known, fraction, table, contacts, coordinate, k, memory, work
+):
     """Move on by a tick; returns the fraction of the torques that is in force now.
 
     Parameters
@@ -31,32 +57,25 @@ def feed_forward_tick(
     table, contacts, work
         As in `standing_torques`.
     coordinate : (n,) int
-        Which commanded coordinate each joint follows.
-    u, ahead : (k,)
-        Commanded coordinates, now and a tick later (NaN: not known), rad. The latter are NaN afterwards.
-    limits : (n,)
-        Greatest torque, N m.
-    goal, weights : (c,)
-        Weights of the contacts that are gone to, and those of now (changed). Where the former are all 0, those of now
-        stay, and the torques fade.
-    q, v, a : (7 + n,), (6 + n,), (6 + n,)
-        q has the joints of the tick before (changed) behind the pose of the base; v and a are memory.
-    fresh : (6 + n,)
-        Memory.
-    held, load : (n,), (c,)
-        The last torques that were finite, and the loads (changed), N m, N.
-    out : (k,)
-        Torques that are fed forward, by coordinate, N m.
+        Which of k commanded coordinates each joint follows.
+    k : int
+    memory : (m,)
+        What `parts` names, in this order: one array, as each one more that crosses from Python costs up to 1 us.
     """
-    n = coordinate.shape[0]
+    n, c = coordinate.shape[0], contacts.shape[0]
+    goal, weights, memory = memory[:c], memory[c : 2 * c], memory[2 * c :]
+    u, ahead, out, memory = memory[:k], memory[k : 2 * k], memory[2 * k : 3 * k], memory[3 * k :]
+    q, v, memory = memory[: 7 + n], memory[7 + n : 13 + 2 * n], memory[13 + 2 * n :]
+    a, fresh, memory = memory[: 6 + n], memory[6 + n : 12 + 2 * n], memory[12 + 2 * n :]
+    held, load, limits = memory[:n], memory[n : n + c], memory[n + c : 2 * n + c]
     change = dt / load_time if load_time > 0.0 else 1.0
     carried = 0.0
-    for k in range(goal.shape[0]):
-        carried += goal[k]
+    for i in range(c):
+        carried += goal[i]
     carries = known and carried > 0.0
     if carries:
-        for k in range(goal.shape[0]):
-            weights[k] = min(max(goal[k], weights[k] - change), weights[k] + change)
+        for i in range(c):
+            weights[i] = min(max(goal[i], weights[i] - change), weights[i] + change)
     for i in range(n):
         x, before, later = u[coordinate[i]], q[7 + i], ahead[coordinate[i]]
         rate, grows = (x - before) / dt if dt > 0.0 else 0.0, 0.0
@@ -67,8 +86,8 @@ def feed_forward_tick(
         if not (abs(rate) < _FASTEST and abs(grows) < _HARDEST):
             rate = grows = 0.0  # also at the first tick, whose q is NaN
         q[7 + i], v[6 + i], a[6 + i] = x, motion * rate, motion * grows
-    for k in range(ahead.shape[0]):
-        ahead[k] = np.nan
+    for i in range(k):
+        ahead[i] = np.nan
     standing_torques(table, q, v, a, contacts, weights, fresh, load, work)
     finite = True
     for i in range(n):
@@ -79,8 +98,8 @@ def feed_forward_tick(
     aim = gravity if finite and carries else 0.0
     change = dt / fade_time
     fraction = min(max(aim, fraction - change), fraction + change)
-    for k in range(out.shape[0]):
-        out[k] = 0.0
+    for i in range(k):
+        out[i] = 0.0
     for i in range(n):
         out[coordinate[i]] += fraction * held[i]
     return fraction

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Dict, Mapping, Tuple
 import numpy as np
 
 from robot_mechanics.dynamics.standing import StandingModel
-from shellbot_action_manager.body._feed_forward_tick import feed_forward_tick
+from shellbot_action_manager.body._feed_forward_tick import feed_forward_tick, parts
 from shellbot_action_manager.errors import ConfigError
 from shellbot_common import Settings, number
 
@@ -58,9 +58,11 @@ class FeedForward:
         self.config, self._body = config, body
         n, contacts = len(body.effort_limits), len(body.standing.contacts)
         shapes = {name: group.columns.shape[:2] for name, group in groups.items()}
-        count = sum(m * k for m, k in shapes.values())
         self._coordinate = np.zeros(n, dtype=np.int64)
-        self._u, self._ahead, self._out = np.zeros(count), np.full(count, np.nan), np.zeros(count)
+        self._count = sum(m * k for m, k in shapes.values())
+        places = parts(n, contacts, self._count)
+        self._memory = np.zeros(places["limits"].stop)
+        part = {name: self._memory[where] for name, where in places.items()}
         # of each group: what is commanded now and a tick later, and the torques, in the memory of the kernel
         self._commanded: Dict[str, Tuple[np.ndarray, np.ndarray]] = {}
         self._torques: Dict[str, np.ndarray] = {}
@@ -68,17 +70,17 @@ class FeedForward:
         for name, (m, k) in shapes.items():
             where = slice(first, first + m * k)
             self._coordinate[groups[name].columns] = np.arange(where.start, where.stop).reshape(m, k, 1)
-            self._commanded[name] = self._u[where].reshape(m, k), self._ahead[where].reshape(m, k)
-            self._torques[name] = self._out[where].reshape(m, k)
+            self._commanded[name] = part["u"][where].reshape(m, k), part["ahead"][where].reshape(m, k)
+            self._torques[name] = part["out"][where].reshape(m, k)
             first = where.stop
-        self._goal, self._weights = np.zeros(contacts), np.zeros(contacts)
-        self._q, self._v, self._a = np.full(7 + n, np.nan), np.zeros(6 + n), np.zeros(6 + n)
-        self._q[:7] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-        self._fresh, self._tau = np.zeros(6 + n), np.zeros(n)
+        self._goal, self._orientation = part["goal"], part["q"][3:7]
+        part["ahead"][:] = part["q"][7:] = np.nan
+        part["q"][6] = 1.0
+        part["limits"][:] = body.effort_limits
         self._fraction = 0.0
         self._table, self._rows, self._work = body.standing.arrays()
         #: (contacts,) Planned load of each contact of the body, N; as of the last tick
-        self.loads = np.zeros(contacts)
+        self.loads = part["load"]
 
     @property
     def on(self) -> bool:
@@ -111,12 +113,11 @@ class FeedForward:
                 ahead[:] = command.ahead
         known = state.orientation is not None
         if known:
-            self._q[3:7] = state.orientation
+            self._orientation[:] = state.orientation
         self._carried(motion, contacts)
         self._fraction = feed_forward_tick(
             dt, config.gravity, config.motion, config.load_time, config.fade_time, known, self._fraction,
-            self._table, self._rows, self._coordinate, self._u, self._ahead, self._body.effort_limits, self._goal,
-            self._weights, self._q, self._v, self._a, self._fresh, self._tau, self.loads, self._out, self._work,
+            self._table, self._rows, self._coordinate, self._count, self._memory, self._work,
         )  # fmt: skip
         return self._torques
 
