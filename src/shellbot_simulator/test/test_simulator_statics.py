@@ -37,10 +37,10 @@ def test_standing_nothing_overlaps_and_shut_shells_do_by_as_much_as_they_are_tur
 
 
 def test_pairs_are_seen_as_far_as_is_asked_and_excluded_ones_never():
-    near = StaticModel(description.expand("simulation"), description.robot_profile("simulation"), seen=0.05).near(STAND)
+    near = StaticModel(description.expand("simulation"), description.robot_profile("simulation"), seen=0.03).near(STAND)
     slits = [distance for distance in near.values() if distance < 0.002]
     assert slits == pytest.approx([0.00126] * 6, abs=2e-5)  # as the upper gores are made
-    assert len(near) > 6 and all(0.0 < distance < 0.05 for distance in near.values())
+    assert len(near) > 6 and all(0.0 < distance < 0.03 for distance in near.values())
     assert not any("world" in pair or len({name[:7] for name in pair}) == 1 for pair in near)
 
 

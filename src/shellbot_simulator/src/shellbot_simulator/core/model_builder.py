@@ -163,8 +163,9 @@ def _add_options(root: Element, config: SimulatorConfig) -> None:
         impratio=repr(config.friction_stiffness_ratio),
         gravity=_text([-config.gravity * component for component in config.up]),
     )
-    # one robot is one island: the same numbers without looking for it, and without copying it
-    ElementTree.SubElement(option, "flag", island="disable")
+    # One robot is one island: the same numbers without looking for it, and without copying it. MuJoCo before 3.3
+    # (Python 3.8) leaves collisions to libccd otherwise, which finds gores several mm deep in each other that are not.
+    ElementTree.SubElement(option, "flag", island="disable", nativeccd="enable")
 
 
 def _add_camera(bodies: Dict[str, Element], link: str, camera: CameraSensor) -> None:
