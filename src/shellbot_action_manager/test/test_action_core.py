@@ -330,7 +330,7 @@ def test_gait_changes_while_walking_and_an_unknown_one_is_refused(standing):
     r = standing
     out = r.tick(gait="moonwalk")
     assert out.mode.text.startswith(
-        "there is no gait 'moonwalk'; the gaits are limp, ripple, rough, sprint, tetrapod, tripod, wave"
+        "there is no gait 'moonwalk'; the gaits are limp, ripple, rough, smooth, sprint, tetrapod, tripod, wave"
     )
     assert out.walkspace.gait == "tripod"
     assert "moonwalk" in out.notice

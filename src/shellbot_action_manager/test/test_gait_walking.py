@@ -12,6 +12,7 @@ import pytest
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config
 from shellbot_action_manager.gait.gait_table import load_gaits
+from shellbot_action_manager.gait.phase_clock import PhaseClock
 from shellbot_action_manager.gait.planar_motion import body_point_after, exp_twist, ground_points_after
 from shellbot_action_manager.gait.twist_command import ease_change
 from shellbot_action_manager.gait.walk_engine import WalkEngine
@@ -66,7 +67,7 @@ def test_ground_points_after_is_the_inverse_of_body_point_after(twist):
     assert ground_points_after(there, np.asarray(twist), 0.37) == pytest.approx(points, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["tripod", "ripple", "wave", "tetrapod", "sprint"])
+@pytest.mark.parametrize("name", ["tripod", "ripple", "wave", "tetrapod", "sprint", "smooth"])
 @pytest.mark.parametrize("twist", TWISTS)
 def test_standing_feet_stay_where_they_are_in_the_world(name, twist):
     last, compared = None, 0
@@ -198,7 +199,7 @@ def test_first_tick_after_the_command_changes_standing_and_swinging_feet():
     assert list(state.swinging) == [True, False] * 3
 
 
-@pytest.mark.parametrize("name", ["tripod", "ripple", "wave", "tetrapod", "sprint"])
+@pytest.mark.parametrize("name", ["tripod", "ripple", "wave", "tetrapod", "sprint", "smooth"])
 def test_feet_come_home_after_the_last_command_and_then_nothing_moves(name):
     g = gait(name)
     _, state = list(walk(g, (0.05, 0.02, 0.1), 333))[-1]
@@ -213,13 +214,21 @@ def test_feet_come_home_after_the_last_command_and_then_nothing_moves(name):
 
 
 def test_at_least_three_feet_stand_all_the_time():
-    for name in ("tripod", "ripple", "wave", "tetrapod", "sprint"):
+    for name in ("tripod", "ripple", "wave", "tetrapod", "sprint", "smooth"):
         g = gait(name)
         for _, state in walk(g, (0.05, 0.0, 0.1), 500):
             assert (~state.swinging).sum() >= 3
 
 
-@pytest.mark.parametrize("gait", ["tripod", "ripple", "wave", "tetrapod", "sprint"])
+@pytest.mark.parametrize("period", [0.32, 0.4, 0.6, 0.8, 1.2])  # s: a change of tripods falls on a tick
+def test_rounding_lets_one_tripod_land_in_the_tick_in_which_the_other_lifts(period):
+    clock = PhaseClock(gait("tripod").phase_offset, 0.5)
+    for _ in range(2000):
+        clock.advance(DT, period)
+        assert np.isnan(clock.swing_fraction).sum() == 3
+
+
+@pytest.mark.parametrize("gait", ["tripod", "ripple", "wave", "tetrapod", "sprint", "smooth"])
 def test_a_command_that_ends_in_mid_swing_moves_no_foot_at_once(gait):
     """The feet come home to a smaller circle than they walk on: a foot in the air turns there, it does not jump."""
     gait, twist = load_gaits()[gait], np.array([0.1, 0.0, 0.0])

@@ -10,11 +10,20 @@ from shellbot_evaluation.feed_forward_experiment import MOTIONS, Case, condition
 
 
 def test_tripod_stands_on_three_feet_and_sags_only_without():
-    without, fed = (execute(Case(7, "tripod", fraction, 0.8)) for fraction in (0.0, 1.0))
+    without, fed = (execute(Case(7, "tripod stance", fraction, 0.8)) for fraction in (0.0, 1.0))
     assert without["success"] and fed["success"], (without["message"], fed["message"])
     assert without["worst_deg"] > 0.9 and fed["worst_deg"] < 0.05
     assert without["sag_mm"] > 0.9 and fed["sag_mm"] < 0.15
     assert without["torque"] == pytest.approx(fed["torque"], rel=0.1) and without["torque"] > 0.5
+
+
+def test_the_smooth_gait_follows_its_commands_several_times_better_with_feed_forward():
+    """Up to its top speed: its servos have torque left, and need half of the tripod's power without it, too."""
+    without, fed = (execute(Case(7, "smooth 0.3 m/s", fraction, 0.8)) for fraction in (0.0, 1.0))
+    assert without["success"] and fed["success"], (without["message"], fed["message"])
+    assert 0.8 < without["error_deg"] < 1.2 and fed["error_deg"] < 0.45 * without["error_deg"]
+    assert without["power_w"] < fed["power_w"] < 30.0 < execute(Case(7, "tripod 0.3 m/s", 0.0, 0.8))["power_w"]
+    assert fed["course"] == pytest.approx(1.0, abs=0.02) == without["course"]
 
 
 def test_tracking_finds_the_delay_and_counts_only_what_is_left():

@@ -19,7 +19,8 @@ from shellbot_teleop.keys import NAMED_KEYS, key_label
 HERE = Path(__file__).resolve().parent
 # What stays as it is: names of keys, units, modes, gaits, joints, operators and of the robot, and calls of Python.
 NAMES = {"Shellbot", "Python", "ROS", "Ctrl", "Alt", "walk", "teleop", "knee", "hip", "wave", "pilot", "us"}
-NAMES |= {"stand", "hexapod", "shell", "sit", "rise", "tripod", "ripple", "tetrapod", "wave", "rough", "sprint", "tilt"}
+NAMES |= {"stand", "hexapod", "shell", "sit", "rise", "tilt"}
+NAMES |= {"tripod", "smooth", "ripple", "tetrapod", "wave", "rough", "sprint"}
 NAMES |= {"mm", "rad", "deg", "CSV", "PNG"} | set(NAMED_KEYS) | {key_label(key) for key in NAMED_KEYS}
 
 
