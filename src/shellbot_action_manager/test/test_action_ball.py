@@ -156,6 +156,23 @@ def test_refusals_and_requests_made_twice():
     )
 
 
+def test_ground_that_a_ball_would_roll_off_is_refused():
+    r = robot()
+    for degrees in (9.0, -8.0):
+        r.orientation = tilted(degrees)
+        r.tick()
+        text = f"the ground slopes by {abs(degrees)} deg, more than 7.4: a ball rolls off there; walk"
+        assert r.core.request_mode("shell")[1].startswith(text)
+    r.orientation = tilted(-7.0)
+    r.tick()
+    assert r.core.request_mode("shell")[0]
+    leaning = robot()
+    leaning.run(2.0, body_pose=np.array([0.0, 0.0, 0.0, np.radians(9.0), 0.0, 0.0]))
+    leaning.orientation = tilted(9.0)  # the body's own lean is no slope
+    leaning.tick()
+    assert leaning.core.request_mode("shell")[0]
+
+
 @pytest.mark.parametrize("goal", ["shell", "hexapod", "stand"])
 def test_cmd_vel_during_the_transformation_is_ignored_and_said_once(goal):
     pose = "stand" if goal == "shell" else "closed"
