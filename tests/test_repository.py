@@ -230,6 +230,13 @@ def test_help_of_another_robot_is_its_own():
     assert "modules" in done.stdout and "demo:=mission" not in done.stdout
 
 
+@pytest.mark.parametrize("robot, words", [("arm", "robot 'arm', 4 coordinates"), ("snake", "robot 'snake', 16 coord")])
+def test_masses_of_a_robot_are_shown_by_its_name(robot, words):
+    script = str(ROOT / "scripts" / "dynamics")
+    done = subprocess.run([script, "explain", robot], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.startswith(words), done.stderr
+
+
 @pytest.mark.parametrize(
     "script", [s for s in SCRIPTS if s.name in ("setup", "test", "bench", "experiment")], ids=lambda f: f.name
 )

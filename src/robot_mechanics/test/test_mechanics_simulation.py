@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -299,5 +300,16 @@ def test_bad_input_is_named(arm, change, error, words):
 def test_step_limits_of_what_is_no_gain_are_refused(arm, M, kp, kd, error, words):  # noqa: N803
     with pytest.raises(error, match=words):
         stability_limit(M, kp, kd)
-    with pytest.raises(DynamicsError, match="step is nan s"):
-        warn_of_step(arm, REST, 1.0, 1.0, math.nan, "explicit")
+    for step in (math.nan, "a"):
+        with pytest.raises(InvalidConfigError, match=f"step is {step!r}.*; expected a finite number above 0"):
+            warn_of_step(arm, REST, 1.0, 1.0, step, "explicit")
+
+
+def test_a_motion_that_chatters_without_diverging_is_warned_of(arm):
+    goal = np.array([0.5, -0.5, 0.5, 0.5])
+    words = r"arm_joint_\d moves at up to \d+ rad/s or m/s, its limit is 10: the step of 0.5 ms is probably too great"
+    with pytest.warns(RuntimeWarning, match=words):
+        simulate(arm, lambda t, q, v: goal - q - 2.0 * v, REST, REST, 0.1, 5e-4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulate(arm, lambda t, q, v: goal - q - 2.0 * v, REST, REST, 0.1, 2e-4)

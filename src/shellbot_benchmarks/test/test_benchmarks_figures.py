@@ -7,12 +7,14 @@ import subprocess
 import sys
 import time
 from argparse import Namespace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from robot_evaluation.errors import EvaluationError
-from shellbot_benchmarks import bench_cli
+from shellbot_benchmarks import bench_chain as bench_chain_module
+from shellbot_benchmarks import bench_cli, bench_dynamics
 from shellbot_benchmarks.bench_chain import ChainSpeed, bench_chain, fast_enough, feed_forward_us
 from shellbot_benchmarks.bench_report import report
 from shellbot_benchmarks.bench_ros import ros_text
@@ -126,6 +128,23 @@ def test_bench_measures_every_situation():
 def test_torques_fed_forward_take_time_of_the_action_manager_and_of_the_rest():
     longer = feed_forward_us(seconds=2.0)
     assert set(longer) == {"manager", "all"} and np.isfinite(list(longer.values())).all()
+
+
+def test_a_figure_that_is_too_great_or_was_not_measured_is_not_met(monkeypatch):
+    fast = [ChainSpeed("chain, walking", 1.0, 1.0, 1.0, 9.0, 9.0, 1.0, 1.0)]
+    monkeypatch.setattr(bench_chain_module, "bench_chain", lambda *_: fast)
+    for manager, met in ((14.9, True), (15.1, False)):
+        monkeypatch.setattr(bench_chain_module, "feed_forward_us", lambda _, us=manager: {"manager": us, "all": 30.0})
+        assert bench_cli._chain(Namespace(seconds=1.0, timestep=0.002))[2] is met
+    arguments = Namespace(peers_env=Path("peers"), rounds=1, seconds=1.0)
+    every = {**{name: goal for name, (_, goal) in bench_dynamics.RATIOS.items()}, "batch_rnea_m_per_s": 50.0}
+    every[bench_dynamics.TOOLBOX[0]] = 600.0
+    for ratios, met in ((every, True), ({"batch_rnea_m_per_s": 50.0}, False)):
+        monkeypatch.setattr(
+            bench_dynamics, "bench_dynamics", lambda *_, found=ratios: ([{"case": "x", "ours": 1.0}], found, "")
+        )
+        text, _, is_met = bench_cli._dynamics(arguments)
+        assert is_met is met and ("rtb_urdf not measured (required: 500)" in text) is not met
 
 
 def test_bench_of_workers_compares_the_same_runs():

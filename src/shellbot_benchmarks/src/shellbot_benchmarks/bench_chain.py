@@ -147,6 +147,8 @@ def _step(simulator: Simulator, seconds: float) -> None:
 # × real time by CPU time, as other jobs do not count, by the beginning of the situation's name
 REQUIRED_TIMES_REAL_TIME = {"chain": 8.0, "simulator alone, ball at rest": 10.0, "simulator alone, rolling": 6.0}
 
+FEED_FORWARD_US = 15.0  # by which torques fed forward may lengthen a tick of the action manager
+
 
 def fast_enough(results: Sequence[ChainSpeed]) -> bool:
     """Whether each situation reaches what `REQUIRED_TIMES_REAL_TIME` demands of it."""

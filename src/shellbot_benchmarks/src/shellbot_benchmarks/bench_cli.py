@@ -91,16 +91,25 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
 
 
 def _chain(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
-    from .bench_chain import COLUMNS, DIGITS, REQUIRED_TIMES_REAL_TIME, bench_chain, fast_enough, feed_forward_us
+    from .bench_chain import (
+        COLUMNS,
+        DIGITS,
+        FEED_FORWARD_US,
+        REQUIRED_TIMES_REAL_TIME,
+        bench_chain,
+        fast_enough,
+        feed_forward_us,
+    )
 
     results, longer = bench_chain(arguments.seconds, arguments.timestep), feed_forward_us(arguments.seconds)
-    rows, met = [asdict(result) for result in results], fast_enough(results)
+    rows = [asdict(result) for result in results]
+    met = fast_enough(results) and longer["manager"] <= FEED_FORWARD_US
     text = markdown_table(rows, COLUMNS, DIGITS)
     required = ", ".join(f"{situation} {times:g} ×" for situation, times in REQUIRED_TIMES_REAL_TIME.items())
     text += f"\nStep of the physics {1e3 * arguments.timestep:g} ms, one core. Required: {required} real time;"
-    text += f" {'met' if met else 'NOT met'} by CPU time.\n"
-    text += f"Torques fed forward lengthen a tick of the action manager by {longer['manager']:.1f} us (required: 15),"
-    text += f" that of all that computes joint targets by {longer['all']:.1f} us.\n"
+    text += f" {'met' if fast_enough(results) else 'NOT met'} by CPU time.\n"
+    text += f"Torques fed forward lengthen a tick of the action manager by {longer['manager']:.1f} us (required:"
+    text += f" {FEED_FORWARD_US:g}), that of all that computes joint targets by {longer['all']:.1f} us.\n"
     return text, {"timestep_s": arguments.timestep, "rows": rows, "feed_forward_us": longer, "met": met}, met
 
 
@@ -136,8 +145,9 @@ def _dynamics(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]
     goals = {name: goal for name, (_, goal) in RATIOS.items()}
     goals.update({"batch_rnea_m_per_s": BATCH_GOAL, TOOLBOX[0]: TOOLBOX[-1]})
     reached = [f"{name} {ratio:.2f} of {goals[name]:g}" for name, ratio in ratios.items()]
+    reached += [f"{name} not measured (required: {goal:g})" for name, goal in goals.items() if name not in ratios]
     text += f"\nMedians of {arguments.rounds} rounds. {missing}{'; '.join(reached)}.\n"
-    met = all(ratio >= goals[name] for name, ratio in ratios.items())
+    met = all(ratios.get(name, 0.0) >= goal for name, goal in goals.items())  # a peer that is missing proves nothing
     return text, {"rows": rows, "ratios": ratios, "met": met}, met
 
 

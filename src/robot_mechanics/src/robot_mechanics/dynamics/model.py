@@ -107,6 +107,9 @@ class DynamicModel:
         self.gravity_vector = g
         self.mass = float(sum(inertia.mass for inertia in self.table.inertias))
         self._compiled: Optional[CompiledDynamics] = None
+        odd = [*self._impossible(), *self._massless_tips()]
+        if odd:
+            warnings.warn(f"robot '{tree.name}': {'; '.join(odd)}", RuntimeWarning, stacklevel=2)
 
     @classmethod
     def from_urdf(
@@ -140,11 +143,9 @@ class DynamicModel:
             from_zero(value, f"armature of joint '{name}'")
             friction[name] = replace(friction.get(name, JointFriction()), armature=value)
         model = cls(load_urdf(source), bodies.inertias, friction, floating, gravity)
-        odd = model._impossible()
         if model.nv and not model.table.rows[0 if floating else 1 :, rb.MASS].any():
-            odd.append("nothing that moves has a mass; give the links an <inertial>")
-        if odd:
-            warnings.warn(f"robot '{model.tree.name}': {'; '.join(odd)}", RuntimeWarning, stacklevel=2)
+            text = "nothing that moves has a mass; give the links an <inertial>"
+            warnings.warn(f"robot '{model.tree.name}': {text}", RuntimeWarning, stacklevel=2)
         return model
 
     def compile(self) -> CompiledDynamics:
@@ -394,20 +395,24 @@ class DynamicModel:
 
     def warnings(self) -> List[str]:
         """Return what is odd about the masses, in words: links without inertia at a tip, tensors that no body has."""
-        found = self._impossible()
+        found = [*self._impossible(), *self._massless_tips()]
+        still = () if self.floating else (self.bodies[0],)  # of a fixed base nothing is computed
+        without = [link for link in self.tree.links if link not in self.inertias and link not in still]
+        if without:
+            count = "1 link counts" if len(without) == 1 else f"{len(without)} links count"
+            heavy = "give those that weigh anything an <inertial>"
+            found.append(f"{count} as massless; {heavy}: {', '.join(without)}")
+        return found
+
+    def _massless_tips(self) -> List[str]:
+        found, rows = [], self.table.rows
         for body in range(1, len(self.bodies)):
-            row = self.table.rows[body]
-            carries = (self.table.rows[:, rb.PARENT] == body).any()
-            if self.table.inertias[body].mass == 0.0 and not carries and row[rb.ARMATURE] == 0.0:
+            carries = (rows[:, rb.PARENT] == body).any()
+            if self.table.inertias[body].mass == 0.0 and not carries and rows[body, rb.ARMATURE] == 0.0:
                 found.append(
                     f"link '{self.bodies[body]}' hangs on a joint and has no mass: the mass matrix is singular there;"
                     " give it an inertia, fix the joint, or give the joint an armature"
                 )
-        still = () if self.floating else (self.bodies[0],)  # of a fixed base nothing is computed
-        without = [link for link in self.tree.links if link not in self.inertias and link not in still]
-        if without:
-            heavy = "give those that weigh anything an <inertial>"
-            found.append(f"{len(without)} links count as massless; {heavy}: {', '.join(without)}")
         return found
 
     def _impossible(self) -> List[str]:

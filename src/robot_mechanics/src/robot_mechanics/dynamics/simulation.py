@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 METHODS = ("explicit", "semi_implicit", "implicit_damping", "rk4", "rk45")
 _ON_STOP = 1e-6  # rad or m: a start that is farther beyond a stop is refused
 _FASTEST = 1e4  # rad/s: a motion beyond has diverged
+_FAR_BEYOND = 10.0  # times its limit of speed: no law that works asks that of a joint
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,6 +103,11 @@ def simulate(
         If the motion diverges; the message names the joint, the time and what to change.
     DynamicsError
         If the mass matrix is singular; the message names the coordinate.
+
+    Warns
+    -----
+    RuntimeWarning
+        If a joint moves at more than ten times its limit of speed, which no limit enforces here.
     """
     if method not in METHODS:
         raise UnknownNameError(f"no integrator '{method}'; there are {', '.join(METHODS)}")
@@ -159,7 +165,21 @@ def simulate(
                 f"{more_exact}",
                 _motion(step, k + 1, states_q, states_v, taus),
             )
+    _warn_of_speed(model, states_v, step)
     return _motion(step, count, states_q, states_v, taus)
+
+
+def _warn_of_speed(model: DynamicModel, states_v: np.ndarray, step: float) -> None:
+    """Warn of joints far beyond their limit of speed: stops and friction may hide that a step is too great."""
+    fastest = np.abs(states_v[:, model.nv - model.n :]).max(axis=0)
+    for name, speed, limit in zip(model.joint_names, fastest, model.tree.velocity):
+        if speed > _FAR_BEYOND * limit > 0.0:
+            text = (
+                f"{name} moves at up to {speed:.0f} rad/s or m/s, its limit is {limit:g}: the step of {1e3 * step:g} ms"
+                " is probably too great for the law's gains; warn_of_step names the greatest"
+            )
+            warnings.warn(text, RuntimeWarning, stacklevel=3)
+            return
 
 
 def _refuse_beyond(model: DynamicModel, joints: np.ndarray) -> None:
@@ -383,8 +403,7 @@ def warn_of_step(
     inside : bool
         Whether the feedback stands inside the mass matrix.
     """
-    if not step > 0.0:
-        raise DynamicsError(f"step is {step!r} s; expected a number above 0")
+    above_zero(step, "step", "s")
     M = np.eye(model.nv) if inside else model.check_mass_matrix(model.mass_matrix(q))
     limit = stability_limit(M, kp, kd, method)
     if step <= limit:

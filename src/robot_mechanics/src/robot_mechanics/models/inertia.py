@@ -96,7 +96,8 @@ class Inertia:
             raise InvalidInertiaError(f"the centre of mass is {self.com}; give three finite coordinates in m")
         size = np.abs(self.tensor).max(initial=0.0)
         if self.tensor.shape != (3, 3) or not np.abs(self.tensor - self.tensor.T).max() <= 1e-6 * size:
-            raise InvalidInertiaError("the inertia tensor is no symmetric matrix (3, 3)")
+            rows = self.tensor.tolist()
+            raise InvalidInertiaError(f"the inertia tensor is {rows}; give a symmetric matrix (3, 3), kg m^2")
 
     @classmethod
     def from_parameters(cls, parameters: Numbers) -> Inertia:

@@ -116,10 +116,10 @@ def _refuse_arguments(name: str, signature: str, *given: Any, **_: Any) -> None:
             raise TypeError(f"{expected}, not {found}")
         flags, problems = argument.flags, []
         problems += [f"{argument.dtype}"] if argument.dtype != np.float64 else []
-        problems += ["a slice that is not contiguous"] if not flags.c_contiguous else []
+        problems += ["a slice, or one stored by columns"] if not flags.c_contiguous else []
         problems += ["read-only"] if not flags.writeable else []
         if problems:
-            raise TypeError(f"{expected}, not {' and '.join(problems)}; give np.array(x, dtype=float)")
+            raise TypeError(f"{expected}, not {' and '.join(problems)}; give np.array(x, dtype=float, order='C')")
     raise TypeError(f"{name} takes ({inner}), not ({', '.join(type(argument).__name__ for argument in given)})")
 
 

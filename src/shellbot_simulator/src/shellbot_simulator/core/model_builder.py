@@ -164,7 +164,7 @@ def _add_options(root: Element, config: SimulatorConfig) -> None:
         gravity=_text([-config.gravity * component for component in config.up]),
     )
     # One robot is one island: the same numbers without looking for it, and without copying it. MuJoCo before 3.3
-    # (Python 3.8) leaves collisions to libccd otherwise, which finds gores several mm deep in each other that are not.
+    # (Python 3.8) leaves collisions to libccd otherwise, which finds parts several mm deep in each other that are not.
     ElementTree.SubElement(option, "flag", island="disable", nativeccd="enable")
 
 
