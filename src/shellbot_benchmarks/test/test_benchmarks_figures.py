@@ -138,7 +138,7 @@ def test_a_figure_that_is_too_great_or_was_not_measured_is_not_met(monkeypatch):
         assert bench_cli._chain(Namespace(seconds=1.0, timestep=0.002))[2] is met
     arguments = Namespace(peers_env=Path("peers"), rounds=1, seconds=1.0)
     every = {**{name: goal for name, (_, goal) in bench_dynamics.RATIOS.items()}, "batch_rnea_m_per_s": 50.0}
-    every[bench_dynamics.TOOLBOX[0]] = 600.0
+    every.update({bench_dynamics.TOOLBOX[0]: 600.0, bench_dynamics.STRAIGHT[0]: 1.6})
     for ratios, met in ((every, True), ({"batch_rnea_m_per_s": 50.0}, False)):
         monkeypatch.setattr(
             bench_dynamics, "bench_dynamics", lambda *_, found=ratios: ([{"case": "x", "ours": 1.0}], found, "")

@@ -136,14 +136,14 @@ def _actions(_arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]
 
 
 def _dynamics(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
-    from .bench_dynamics import BATCH_GOAL, RATIOS, TOOLBOX, bench_dynamics
+    from .bench_dynamics import BATCH_GOAL, RATIOS, STRAIGHT, TOOLBOX, bench_dynamics
 
     rows, ratios, missing = bench_dynamics(arguments.peers_env.resolve(), arguments.rounds, arguments.seconds)
     columns = {"case": "case", "ours": "ours / µs", "pinocchio": "Pinocchio from Python / µs"}
     columns.update(cpp="Pinocchio in C++ / µs", ratio="ratio", toolbox="Robotics Toolbox / µs")
     text = markdown_table(rows, columns, {"ours": 3, "pinocchio": 2, "cpp": 3, "ratio": 2, "toolbox": 0})
     goals = {name: goal for name, (_, goal) in RATIOS.items()}
-    goals.update({"batch_rnea_m_per_s": BATCH_GOAL, TOOLBOX[0]: TOOLBOX[-1]})
+    goals.update({"batch_rnea_m_per_s": BATCH_GOAL, STRAIGHT[0]: STRAIGHT[1], TOOLBOX[0]: TOOLBOX[-1]})
     reached = [f"{name} {ratio:.2f} of {goals[name]:g}" for name, ratio in ratios.items()]
     reached += [f"{name} not measured (required: {goal:g})" for name, goal in goals.items() if name not in ratios]
     text += f"\nMedians of {arguments.rounds} rounds. {missing}{'; '.join(reached)}.\n"

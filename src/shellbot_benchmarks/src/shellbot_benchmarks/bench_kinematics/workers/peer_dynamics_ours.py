@@ -10,6 +10,8 @@ import numba
 import numpy as np
 from worker import Case, cycle
 
+from robot_mechanics.codegen import dynamics_source
+from robot_mechanics.codegen.compiled_dynamics import CompiledDynamics
 from robot_mechanics.dynamics import DynamicModel
 
 VERSIONS = {"numba": numba.__version__, "numpy": np.__version__, "python": platform.python_version()}
@@ -32,12 +34,23 @@ def cases(options: Dict[str, Any]) -> Dict[str, Case]:
             facts = {"answer": parts[-1].ravel().tolist()}
             made[f"{name}_{kernel}"] = Case(cycle(getattr(compiled, kernel), [(block,)] * 100), facts=facts)
             made[f"{name}_{kernel}_inside"] = Case(_inside(getattr(compiled, kernel), block.copy()))
+            if not robot["floating"]:
+                made[f"{name}_{kernel}_loops"] = Case(_inside(_with_loops(model, kernel), block.copy()))
         if not robot["floating"]:
             block, *parts = compiled.block("inverse_batch", _STATES)
             for part, values in zip(parts, (q, v, a)):
                 part[:] = values[:, None]
             made[f"{name}_inverse_batch"] = Case(cycle(compiled.inverse_batch, [(block,)]), each=_STATES)
     return made
+
+
+def _with_loops(model: DynamicModel, kernel: str) -> Any:
+    """Return the kernel that calls those for all robots, as for a robot with many bodies."""
+    longest, dynamics_source.LONGEST = dynamics_source.LONGEST, 0
+    try:
+        return getattr(CompiledDynamics(model), kernel)
+    finally:
+        dynamics_source.LONGEST = longest
 
 
 def _inside(kernel: Any, block: np.ndarray) -> Callable[[int], None]:
