@@ -49,6 +49,7 @@ def test_help_installs_nothing(clone, name, option):
         (["--port", "8091"], "--port is for scripts/teleop --web, and this is --terminal; add --web"),
         (["--window", "--device=/dev/input/js0"], "--device is for scripts/teleop --joystick, and this is --window"),
         (["--web", "--theme", "light"], "--theme is for scripts/teleop --window, and this is --web"),
+        (["--web", "--gains-servers=gains"], "--gains-servers is for scripts/teleop --window, and this is --web"),
         (["--port"], "--port needs a value"),
     ],
 )

@@ -19,7 +19,7 @@ BEFORE = {"command_line", "config", "errors", "joystick_mapping", "keymap", "lim
 # Calls, functions and names around what is translated, or is not shown.
 NOT_SHOWN = {"tr", "raise", "add_argument", "argument_parser", "parse_arguments", "settings_parser", "write", "main"}
 NOT_SHOWN |= {"_CAP", "_TYPES", "set_header", "restyle", "setStyleSheet", "legend", "script", "signal_shutdown"}
-NOT_SHOWN |= {"NO_DISPLAY", "NO_TORNADO", "_misfit", "_range", "_BUTTON", "DEAD_MAN", "from_dict"}  # before, keys
+NOT_SHOWN |= {"NO_DISPLAY", "NO_TORNADO", "_misfit", "_range", "_BUTTON", "DEAD_MAN", "from_dict", "window_parser"}
 SHOWN = {"button", "label", "setText", "setToolTip", "setPlaceholderText", "addTab", "insertTab", "drawText", "Notice"}
 SHOWN |= {"show_state", "_heading", "ValueSlider", "VelocityBar", "ChoiceRow", "LinkState", "set_xlabel", "set_ylabel"}
 LEVELS = {"info", "warn", "error"}

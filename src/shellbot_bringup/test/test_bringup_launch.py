@@ -7,6 +7,7 @@ import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import pytest
 import yaml
 
 LAUNCH = Path(__file__).resolve().parents[1] / "launch"
@@ -64,6 +65,13 @@ def node(file, name):
 def test_a_launch_starts_with_the_gains_of_the_controllers():
     """Beside a roscore that goes on, a stiffness of 0 from the last session would let the next robot collapse."""
     assert node(LAUNCH / "chain.launch", "gains").get("clear_params") == "true"
+
+
+@pytest.mark.parametrize("robot, servers", [("shellbot", "gains,action_manager"), ("arm", "gains,arm_motion")])
+def test_the_window_has_the_pages_of_the_robots_nodes(with_gazebo, robot, servers):
+    command = ["roslaunch", "--args", "/teleop_window", f"{robot}_bringup", "sim.launch", "teleop:=window"]
+    done = subprocess.run(command, env=with_gazebo, capture_output=True, text=True, timeout=600, check=False)
+    assert f"--gains-servers={servers}" in done.stdout.split(), done.stdout + done.stderr
 
 
 def test_a_joystick_takes_control_and_the_window_then_monitors(with_gazebo):

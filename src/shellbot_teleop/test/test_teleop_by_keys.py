@@ -83,9 +83,11 @@ class Hands:
 
 
 @pytest.fixture
-def hands(setup, teleop_keyboard):
-    setup.window.gains.show_state(True, "there")
-    setup.window.gains.show_groups((GainGroup("coxa", GAINS),))
+def hands(make_setup, teleop_config, teleop_keyboard):
+    setup = make_setup(teleop_config.replace(gains_servers=("gains", "arm_motion")))
+    page = setup.window.gains.pages["gains"]
+    page.show_state(True, "there")
+    page.show_groups((GainGroup("coxa", GAINS),))
     setup.window.actions.show_news(ActionsSeen((WAVE, ActionEntry("bow", "bows"))))
     setup.window.refresh()
     return Hands(setup, teleop_keyboard)
@@ -221,9 +223,9 @@ def test_an_action_is_searched_set_and_run(hands):
 
 
 def test_gains_are_set_by_slider_number_tick_and_list(hands):
-    gains, sent = hands.window.gains, {}
+    gains, sent = hands.window.gains.pages["gains"], {}
     gains.changed.connect(sent.update)
-    hands.window.pages.setCurrentWidget(gains)
+    hands.window.pages.setCurrentWidget(hands.window.gains)
     for widget, keys, name, value in (
         (gains.rows["coxa_p"]._slider, ("End",), "coxa_p", 60.0),
         (gains.rows["coxa_p"]._field, ("7", "Enter"), "coxa_p", 7.0),
@@ -234,6 +236,9 @@ def test_gains_are_set_by_slider_number_tick_and_list(hands):
         hands.go_to(widget)
         hands.tap(*keys)
         hands.until(lambda: sent.get(name) == value, f"{name}: {sent}")  # noqa: B023
+    hands.go_to(hands.window.gains.servers)
+    hands.tap("Down")
+    hands.until(hands.window.gains.pages["arm_motion"].isVisible)
 
 
 def test_a_key_opens_the_actions_and_others_pause_and_cancel(hands):
@@ -337,7 +342,7 @@ def test_escape_is_the_emergency_stop_in_a_list_and_a_dialog_that_the_window_ope
 
     setup, window = hands.setup, hands.window
     window.pages.setCurrentWidget(window.gains)
-    box = window.gains.rows["preset"]._list
+    box = window.gains.pages["gains"].rows["preset"]._list
     box.showPopup()
     hands.until(lambda: QApplication.activePopupWidget() is not None)
     hands.tap("Escape")
@@ -371,9 +376,9 @@ def test_the_focus_is_seen(hands):
         (None, window.log.search),
         (window.keys, window.keys._area),
         (window.actions, window.actions.list),
-        (window.gains, window.gains.rows["hold"]._check),
-        (window.gains, window.gains.rows["coxa_p"]._field),
-        (window.gains, window.gains.rows["preset"]._list),
+        (window.gains, window.gains.pages["gains"].rows["hold"]._check),
+        (window.gains, window.gains.pages["gains"].rows["coxa_p"]._field),
+        (window.gains, window.gains.pages["gains"].rows["preset"]._list),
     ):
         if page is not None:
             window.pages.setCurrentWidget(page)

@@ -7,6 +7,7 @@ import importlib
 import json
 import time
 import xml.etree.ElementTree as ElementTree
+from types import SimpleNamespace
 
 import pytest
 
@@ -79,9 +80,15 @@ def test_rqt_finds_the_plugin():
 def test_keys_are_the_plugins_while_the_focus_is_in_it(teleop_application, teleop_keyboard, until):
     from shellbot_teleop.rqt_node import OperatorPlugin
 
-    host = Host(["--layout", "walk"])
+    host = Host(["--layout", "walk", "--gains-servers", "gains,arm_motion"])
     plugin = OperatorPlugin(host)
     model, window = plugin._program.model, plugin._program.window
+    motion, sent = window.gains.pages["arm_motion"], []
+    plugin._program.bridge.gains_state.emit("arm_motion", True, "there")
+    assert motion.state.text() == "there" != window.gains.pages["gains"].state.text()
+    plugin._program._gains["arm_motion"] = SimpleNamespace(change=sent.append, close=lambda: None)
+    motion.changed.emit({"kp": 1.0})
+    assert sent == [{"kp": 1.0}]
     assert host.dock.windowTitle() == "Operator (2)"
     window._monitor.profile = RobotProfile.load(package_file("arm_description", "config/profile.yaml"))
     window.refresh()

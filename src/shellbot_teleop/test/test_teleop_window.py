@@ -46,7 +46,12 @@ def test_in_monitor_mode_it_commands_nothing_but_the_emergency_stop(setup, teleo
     assert "teleop_terminal is in control" in setup.kinds(Notice)[-1].text
     setup.window.refresh()
     assert setup.window.focus.text() == "teleop_terminal drives" and setup.window.arm.text() == "Take control"
-    panels = (setup.window.body, setup.window.gains, setup.window.actions, *setup.window.mode.buttons.values())
+    panels = (
+        setup.window.body,
+        *setup.window.gains.pages.values(),
+        setup.window.actions,
+        *setup.window.mode.buttons.values(),
+    )
     assert not any(panel.isEnabled() for panel in panels)
     for key in ("w", "u", "F5", "Space", "Ctrl+R", "Escape", "F2"):
         teleop_keyboard.press(key)
@@ -341,10 +346,10 @@ def test_the_gains_page_is_built_from_the_description_and_sends_what_is_moved(se
     from python_qt_binding.QtCore import Qt
     from python_qt_binding.QtTest import QTest
 
-    gains = setup.window.gains
+    gains = setup.window.gains.pages["gains"]
     sent = []
     gains.changed.connect(sent.append)
-    setup.window.pages.setCurrentWidget(gains)
+    setup.window.pages.setCurrentWidget(setup.window.gains)
     gains.show_state(True, "Connected to gains.")
     gains.show_groups((GainGroup("coxa", PARAMETERS),))
     gains.show_values({"coxa_p": 20.0, "hold": 1.0, "unknown": 3.0})
@@ -377,9 +382,9 @@ def test_the_gains_page_is_built_from_the_description_and_sends_what_is_moved(se
 def test_a_preset_is_chosen_from_a_list_which_follows_the_server(setup):
     from python_qt_binding.QtCore import Qt
 
-    gains, sent = setup.window.gains, []
+    gains, sent = setup.window.gains.pages["gains"], []
     gains.changed.connect(sent.append)
-    setup.window.pages.setCurrentWidget(gains)
+    setup.window.pages.setCurrentWidget(setup.window.gains)
     options = {"walk": "", "soft": "half of it", "custom": ""}
     preset = GainParameter("preset", "preset", "choice", 0.0, 0.0, 0.0, "", options)
     gains.show_groups((GainGroup("Overall", (preset,)),))
@@ -393,12 +398,40 @@ def test_a_preset_is_chosen_from_a_list_which_follows_the_server(setup):
     assert setup.until(lambda: sent) and sent == [{"preset": "soft"}]
 
 
+def test_each_server_has_a_page_of_its_own_and_one_of_them_is_seen(make_setup, teleop_config):
+    setup = make_setup(teleop_config.replace(gains_servers=("gains", "arm_motion")))
+    gains, sent = setup.window.gains, []
+    gains.changed.connect(lambda server, values: sent.append((server, values)))
+    setup.window.pages.setCurrentWidget(gains)
+    motors, motion = gains.pages["gains"], gains.pages["arm_motion"]
+    assert "arm_motion" in motion.state.text() and motors.isVisible() and not motion.isVisible()
+    motors.show_groups((GainGroup("coxa", PARAMETERS),))
+    law = GainParameter("law", "law", "choice", 0.0, 0.0, 0.0, "", {"servo": "", "open_loop": ""})
+    motion.show_groups((GainGroup("Overall", (law, *PARAMETERS)),))
+    motion.show_values({"law": "servo", "coxa_p": 7.0})
+    assert motors.rows["coxa_p"]._field.value() == 0.0, "values of another server"
+    setup.controller.observe(OperatorSeen("teleop_terminal", False))
+    setup.window.refresh()
+    assert gains.servers.isEnabled() and not motion.isEnabled(), "who monitors may look at each"
+    setup.controller.observe(OperatorSeen("teleop_window", True))
+    setup.window.refresh()
+    gains.servers.setCurrentText("arm_motion")
+    assert motion.isVisible() and not motors.isVisible()
+    motion.rows["law"]._list.activated.emit(0)
+    assert setup.until(lambda: sent) and sent == [("arm_motion", {"law": "servo"})]
+
+
+def test_a_single_server_is_not_offered_as_a_choice(setup):
+    setup.window.pages.setCurrentWidget(setup.window.gains)
+    assert setup.window.gains.pages["gains"].isVisible() and not setup.window.gains.servers.isVisible()
+
+
 def test_space_and_escape_stop_even_while_a_number_is_typed(setup, teleop_keyboard):
     from python_qt_binding.QtCore import Qt
     from python_qt_binding.QtTest import QTest
 
-    gains = setup.window.gains
-    setup.window.pages.setCurrentWidget(gains)
+    gains = setup.window.gains.pages["gains"]
+    setup.window.pages.setCurrentWidget(setup.window.gains)
     gains.show_groups((GainGroup("coxa", PARAMETERS),))
     field = gains.rows["coxa_p"]._field
     setup.until(field.isVisible)
@@ -801,7 +834,7 @@ def test_the_theme_changes_live_everywhere_and_the_other_way_back(setup):
 
     window = setup.window
     window.log.add(LogLine("error", "bus", "torn", 0.0))
-    window.gains.show_state(True, "there")
+    window.gains.pages["gains"].show_state(True, "there")
     dark, light = theme.PALETTES["dark"], theme.PALETTES["light"]
 
     def shades():

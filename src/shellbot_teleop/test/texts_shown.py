@@ -93,7 +93,7 @@ def window_texts(config, keymap):
     controller = OperatorController(model, config, lambda effect: None)
     window = TeleopWindow(config, controller, monitor)
     controller.watch(window, QApplication.instance())
-    window.gains.show_groups((GainGroup("", (GainParameter("p", "p", "double", 0.0, 1.0, 0.5, ""),)),))
+    window.gains.pages["gains"].show_groups((GainGroup("", (GainParameter("p", "p", "double", 0.0, 1.0, 0.5, ""),)),))
     entries = (ActionEntry("wave", "", (ActionParameter("n", 1.0, 0.0, 2.0, ""),)),)
     window.actions.show_news(ActionsSeen(entries))
     command = CommandPanel(["/nowhere/python"])

@@ -11,12 +11,15 @@ from shellbot_common import package_file
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.keymap import Keymap
 
+_OF_WINDOW = ("theme", "gains_servers")  # settings that `window_parser` understands
+
 
 def load_config(arguments: argparse.Namespace) -> TeleopConfig:
     """Return the settings, with what the command line changes; raises SettingsError."""
     config = TeleopConfig.load(arguments.config or package_file("shellbot_teleop", "config/teleop.yaml"))
     armed, dead_man = config.armed or arguments.armed, config.dead_man or arguments.dead_man
-    return config.replace(armed=armed, dead_man=dead_man)
+    of_window = {name: given for name, given in vars(arguments).items() if name in _OF_WINDOW and given}
+    return config.replace(armed=armed, dead_man=dead_man, **of_window)
 
 
 def load_settings(arguments: argparse.Namespace) -> Tuple[TeleopConfig, Keymap]:
@@ -39,6 +42,18 @@ def argument_parser(description: str) -> argparse.ArgumentParser:
     parser = settings_parser(description)
     parser.add_argument("--keymap", type=Path, help="key map YAML (default: the one of the package)")
     parser.add_argument("--layout", default="", help="key layout at the start (default: the key map's)")
+    return parser
+
+
+def window_parser(description: str) -> argparse.ArgumentParser:
+    """Return the same for the window, also as a plugin of rqt."""
+    parser = argument_parser(description)
+    parser.add_argument("--theme", help="dark or light (default: the settings')")
+    parser.add_argument(
+        "--gains-servers",
+        type=lambda text: tuple(filter(None, text.split(","))),
+        help="nodes whose pages the gains page has, such as gains,arm_motion (default: the settings')",
+    )
     return parser
 
 

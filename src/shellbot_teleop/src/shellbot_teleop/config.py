@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Tuple
 
@@ -11,6 +12,7 @@ from shellbot_teleop.errors import ConfigError
 from shellbot_teleop.limits import Limits, Vector3
 
 Range = Tuple[float, float]
+_NODE = re.compile(r"/?[A-Za-z]\w*(/\w+)*")
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class TeleopConfig(Settings, error=ConfigError):
     repeat_hold: float = number(0.05, 0.5, "s")
     service_timeout: float = number(0.1, 30.0, "s")
     stale_after: float = number(0.1, 10.0, "s")
-    gains_server: str = required()
+    gains_servers: Tuple[str, ...] = required()
     alive_rate: float = number(5.0, 100.0, "Hz", hint="the robot takes an operator for dead after 0.2 s without")
     page_silence: float = number(0.1, 0.5, "s", hint="a page tells 25 times a second that it works")
     armed: bool = required()
@@ -44,10 +46,13 @@ class TeleopConfig(Settings, error=ConfigError):
     fine: float = number(0.05, 1.0, default=0.3)
 
     def conflict(self) -> str:
-        """Return which of the names is missing, if one is."""
+        """Return which of the names is missing or there twice, if one is."""
         if not self.gaits:
             return "gaits is empty; name at least one gait"
-        return "" if self.gains_server else "gains_server is empty; name a dynamic_reconfigure server"
+        servers, listed = set(self.gains_servers), list(self.gains_servers)
+        if not servers or len(servers) < len(listed) or not all(map(_NODE.fullmatch, servers)):
+            return f"gains_servers is {listed}; name each node once, in letters, digits, _ and /, such as gains"
+        return ""
 
     @property
     def period(self) -> float:

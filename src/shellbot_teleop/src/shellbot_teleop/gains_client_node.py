@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""dynamic_reconfigure client of the gains page: waits for the server, comes back when it restarts.
+"""dynamic_reconfigure client of a gains page: waits for the server, comes back when it restarts.
 
 All calls that may block run in this client's own thread; the callbacks come from there or from rospy's threads.
 """
@@ -74,7 +74,7 @@ class GainsClient:
                     answers,
                     tr("Connected to {name}.", name=self._server)
                     if answers
-                    else tr("Waiting for the node {name} (it forwards gains to the controllers).", name=self._server),
+                    else tr("Waiting for the node {name}.", name=self._server),
                 )
             if answers and self._client is None:
                 self._client = Client(
@@ -103,7 +103,7 @@ class GainsClient:
         if not values:
             return
         if self._client is None:
-            self._on_state(False, tr("{name} is not there: the gain was not changed.", name=self._server))
+            self._on_state(False, tr("{name} is not there: nothing was changed.", name=self._server))
             return
         try:
             self._client.update_configuration(dict(values))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The gains page as data: what a dynamic_reconfigure server describes, without its library."""
+"""A gains page as data: what a dynamic_reconfigure server describes, without its library."""
 
 from __future__ import annotations
 

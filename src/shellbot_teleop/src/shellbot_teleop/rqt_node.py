@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shellbot_teleop.command_line import argument_parser, load_settings
+from shellbot_teleop.command_line import load_settings, window_parser
 from shellbot_teleop.window_node import WindowProgram
 
 
@@ -24,7 +24,7 @@ class OperatorPlugin:
     """
 
     def __init__(self, context: Any) -> None:
-        arguments = argument_parser("The operator's window in rqt.").parse_args(context.argv())
+        arguments = window_parser("The operator's window in rqt.").parse_args(context.argv())
         self._program = WindowProgram(*load_settings(arguments))
         if arguments.layout:
             self._program.controller.set_layout(arguments.layout)

@@ -7,7 +7,8 @@ import os
 import signal
 import sys
 import threading
-from typing import Callable, Optional
+from functools import partial
+from typing import Callable, Dict, Optional
 
 import rospy
 from python_qt_binding.QtCore import QObject, QTimer, Signal
@@ -16,7 +17,7 @@ from python_qt_binding.QtWidgets import QApplication
 from shellbot_common import SettingsError
 from shellbot_teleop.action_client_node import ActionClient
 from shellbot_teleop.action_model import ActionsSeen
-from shellbot_teleop.command_line import argument_parser, load_settings
+from shellbot_teleop.command_line import load_settings, window_parser
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Notice
@@ -44,9 +45,9 @@ class Bridge(QObject):
 
     event = Signal(object)
     actions_news = Signal(object)
-    gains_groups = Signal(object)
-    gains_values = Signal(object)
-    gains_state = Signal(bool, str)
+    gains_groups = Signal(str, object)  # the first is the server
+    gains_values = Signal(str, object)
+    gains_state = Signal(str, bool, str)
 
 
 class WindowProgram:
@@ -79,11 +80,11 @@ class WindowProgram:
         if any(binding.action == "mode.hexapod" for binding in keymap.bindings):  # the client's robot
             self.window.views.addTab(self.commands, "Python")
         self.controller.changed.connect(lambda: self.commands.setEnabled(self.model.control.armed))
-        self._gains: Optional[GainsClient] = None
-        self._gains_server = config.gains_server
-        self.bridge.gains_groups.connect(self.window.gains.show_groups)
-        self.bridge.gains_values.connect(self.window.gains.show_values)
-        self.bridge.gains_state.connect(self.window.gains.show_state)
+        self._gains: Dict[str, GainsClient] = {}
+        pages = self.window.gains.pages
+        self.bridge.gains_groups.connect(lambda server, groups: pages[server].show_groups(groups))
+        self.bridge.gains_values.connect(lambda server, values: pages[server].show_values(values))
+        self.bridge.gains_state.connect(lambda server, *state: pages[server].show_state(*state))
         self.window.gains.changed.connect(self._change_gains)
 
     def start(self) -> None:
@@ -98,16 +99,23 @@ class WindowProgram:
         self.view.close()
         self.window.close()
         self.controller.close()
-        if self._gains is not None:
-            self._gains.close()
+        for client in self._gains.values():
+            client.close()
         if self._actions is not None:
             self._actions.close()
         self.link.close()
         self.commands.close_process()
 
-    def _change_gains(self, values: dict) -> None:
-        if self._gains is not None:
-            self._gains.change(values)
+    def _change_gains(self, server: str, values: dict) -> None:
+        if server in self._gains:
+            self._gains[server].change(values)
+
+    def _join_gains(self) -> None:
+        """Look for every server; each client comes back by itself."""
+        for server in self.window.gains.pages:
+            signals = self.bridge.gains_groups, self.bridge.gains_values, self.bridge.gains_state
+            self._gains[server] = GainsClient(server, *(partial(signal.emit, server) for signal in signals))
+            self._gains[server].start()
 
     def _with_actions(self, use: Callable[[ActionClient], None]) -> None:
         if self._actions is not None:
@@ -133,14 +141,8 @@ class WindowProgram:
             self.window.show_notice(Notice("info" if event.connected else "warn", event.text))
             if event.connected:
                 self._join_actions()
-            if event.connected and self._gains is None:
-                self._gains = GainsClient(
-                    self._gains_server,
-                    self.bridge.gains_groups.emit,
-                    self.bridge.gains_values.emit,
-                    self.bridge.gains_state.emit,
-                )
-                self._gains.start()
+            if event.connected and not self._gains:
+                self._join_gains()
             if event.ended:
                 self.window.close()
         elif isinstance(event, Notice):
@@ -166,13 +168,9 @@ def main() -> int:
     ending = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ending.set())
-    parser = argument_parser("The operator's window.")
-    parser.add_argument("--theme", default="", help="dark or light (default: the settings')")
-    arguments = parser.parse_args(rospy.myargv(sys.argv)[1:])
+    arguments = window_parser("The operator's window.").parse_args(rospy.myargv(sys.argv)[1:])
     try:
         config, keymap = load_settings(arguments)
-        if arguments.theme:
-            config = config.replace(theme=arguments.theme)
     except SettingsError as error:
         sys.stderr.write(f"teleop_window: {error}\n")
         return 2

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The PD gains page: built from what the dynamic_reconfigure server describes."""
+"""The gains page: built from what dynamic_reconfigure servers describe, a page for each."""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Mapping, Tuple, Union
+from functools import partial
+from typing import Any, Callable, Dict, Mapping, Sequence, Tuple, Union
 
 from python_qt_binding.QtCore import QObject, Qt, QTimer, Signal
 from python_qt_binding.QtWidgets import (
@@ -13,6 +14,7 @@ from python_qt_binding.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QSlider,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -118,15 +120,15 @@ class GainRow(QObject):
 
 
 class GainsPanel(QWidget):
-    """All groups of the server under each other; empty with a sentence while there is no server."""
+    """All groups of a server under each other; empty with a sentence while there is no server."""
 
     changed = Signal(dict)  # name to value, to be sent
 
-    def __init__(self) -> None:
+    def __init__(self, server: str) -> None:
         super().__init__()
         column = QVBoxLayout(self)
         column.setContentsMargins(2, 6, 2, 2)
-        self.state = label(tr("Waiting for the node gains."), muted=True, size_pt=9)
+        self.state = label(tr("Waiting for the node {name}.", name=server), muted=True, size_pt=9)
         self.state.setWordWrap(True)
         self.state.setContentsMargins(10, 2, 10, 0)
         tip = tr("Every number and switch as the server describes its default")
@@ -203,3 +205,45 @@ class GainsPanel(QWidget):
     def _send(self) -> None:
         values, self._pending = self._pending, {}
         self.changed.emit(values)
+
+
+class GainsPages(QWidget):
+    """The panels of all servers, one of them seen; a list to choose from where there are several.
+
+    Parameters
+    ----------
+    servers : sequence of str
+        Names of their nodes.
+
+    Attributes
+    ----------
+    pages : dict of str to GainsPanel
+        By server.
+    """
+
+    changed = Signal(str, dict)  # server; name to value, to be sent
+
+    def __init__(self, servers: Sequence[str]) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        self.servers, stack = QComboBox(), QStackedWidget()
+        self.servers.setFocusPolicy(Qt.TabFocus)
+        self.servers.setToolTip(tr("Node whose numbers are shown"))
+        self.servers.addItems(list(servers))
+        self.servers.currentIndexChanged.connect(stack.setCurrentIndex)
+        if len(servers) > 1:
+            row = QHBoxLayout()
+            row.setContentsMargins(12, 10, 12, 0)
+            row.addWidget(self.servers)
+            column.addLayout(row)
+        column.addWidget(stack)
+        self.pages = {server: GainsPanel(server) for server in servers}
+        for server, page in self.pages.items():
+            page.changed.connect(partial(self.changed.emit, server))
+            stack.addWidget(page)
+
+    def paint_again(self) -> None:
+        """Show every state in the colours of the theme."""
+        for page in self.pages.values():
+            page.paint_again()

@@ -21,7 +21,7 @@ from shellbot_teleop.qt.body_panel import BodyPanel
 from shellbot_teleop.qt.camera_view import CameraView
 from shellbot_teleop.qt.controller import OperatorController
 from shellbot_teleop.qt.feet_panel import FeetPanel
-from shellbot_teleop.qt.gains_panel import GainsPanel
+from shellbot_teleop.qt.gains_panel import GainsPages
 from shellbot_teleop.qt.header import Header
 from shellbot_teleop.qt.joints_panel import JointsPanel
 from shellbot_teleop.qt.keyboard_focus import KeyboardFocus
@@ -65,7 +65,7 @@ class TeleopWindow(QMainWindow):
         self.setFont(theme.font())
         self.mode, self.velocity = ModePanel(keymap, tips), VelocityPanel()
         self.pose, self.log = PosePanel(), LogPanel()
-        self.keys, self.body, self.gains = KeysPanel(keymap), BodyPanel(keymap), GainsPanel()
+        self.keys, self.body, self.gains = KeysPanel(keymap), BodyPanel(keymap), GainsPages(config.gains_servers)
         self.feet, self.joints, self.actions = FeetPanel(), JointsPanel(), ActionsPanel()
         self.robot, self.camera = RobotView(), CameraView()
         self.plots = PlotsPanel(monitor.history)
@@ -238,7 +238,7 @@ class TeleopWindow(QMainWindow):
     def _show_control(self) -> None:
         """Show who is in control; what commands the robot can be used only by him."""
         self.header.show_control(self.view_has_focus)
-        for commands in (self.body, self.gains, self.actions, *self.mode.buttons.values()):
+        for commands in (self.body, *self.gains.pages.values(), self.actions, *self.mode.buttons.values()):
             commands.setEnabled(self.model.control.armed)
 
     def refresh_picture(self) -> None:
