@@ -95,6 +95,6 @@ def main() -> None:
         rospy.logfatal(f"arm_motion: {error}")
         sys.exit(1)
     node = ArmMotionNode(motion, model.joint_names, profile.controller)
-    rospy.loginfo(f"arm_motion: {model!r}; page: rosrun rqt_reconfigure rqt_reconfigure; moves: topic arm_target")
+    rospy.loginfo(f"arm_motion: {model!r}; law and gains: page Gains of the window; moves: topic arm_target")
     rospy.spin()
     del node
