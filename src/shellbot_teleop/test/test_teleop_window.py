@@ -421,6 +421,33 @@ def test_each_server_has_a_page_of_its_own_and_one_of_them_is_seen(make_setup, t
     assert setup.until(lambda: sent) and sent == [("arm_motion", {"law": "servo"})]
 
 
+def test_the_wheel_scrolls_the_gains_page_and_changes_nothing_on_it(setup, teleop_display):
+    from Xlib import X
+    from Xlib.display import Display
+    from Xlib.ext import xtest
+
+    gains, sent = setup.window.gains.pages["gains"], []
+    gains.changed.connect(sent.append)
+    setup.window.pages.setCurrentWidget(setup.window.gains)
+    preset = GainParameter("preset", "preset", "choice", 0.0, 0.0, 0.0, "", {"walk": "", "soft": ""})
+    many = tuple(replace(PARAMETERS[0], name=f"p_{k}") for k in range(40))
+    gains.show_groups((GainGroup("coxa", (preset, *many)),))
+    bar, row, mouse = gains._area.verticalScrollBar(), gains.rows["p_20"], Display(teleop_display)
+    assert setup.until(lambda: bar.maximum() > 0)
+    for widget in (gains.rows["preset"]._list, row._slider, row._field):
+        gains._area.ensureWidgetVisible(widget)
+        setup.work(0.1)
+        place, before = widget.mapToGlobal(widget.rect().center()), bar.value()
+        xtest.fake_input(mouse, X.MotionNotify, x=place.x(), y=place.y())
+        for kind in (X.ButtonPress, X.ButtonRelease):
+            xtest.fake_input(mouse, kind, 5)
+        mouse.sync()
+        assert setup.until(lambda: bar.value() > before), widget  # noqa: B023
+    setup.work(0.2)
+    mouse.close()
+    assert sent == [] and gains.rows["preset"]._list.currentText() == "walk"
+
+
 def test_a_single_server_is_not_offered_as_a_choice(setup):
     setup.window.pages.setCurrentWidget(setup.window.gains)
     assert setup.window.gains.pages["gains"].isVisible() and not setup.window.gains.servers.isVisible()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Callable, Dict, Mapping, Sequence, Tuple, Union
 
-from python_qt_binding.QtCore import QObject, Qt, QTimer, Signal
+from python_qt_binding.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from python_qt_binding.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -70,6 +70,7 @@ class GainRow(QObject):
         self._field.valueChanged.connect(self._on_field)
         for widget in (self._slider, self._field):
             widget.setToolTip(tip)
+            widget.installEventFilter(self)
         grid.addWidget(self._slider, row, 1)
         grid.addWidget(self._field, row, 2)
 
@@ -80,10 +81,18 @@ class GainRow(QObject):
             self._list.addItem(option)
             self._list.setItemData(index, text, Qt.ToolTipRole)
         self._list.activated.connect(lambda _index: self.moved.emit(parameter.name, self._list.currentText()))
+        self._list.installEventFilter(self)
         for widget in (name, self._list):
             widget.setToolTip(parameter.help)
         grid.addWidget(name, row, 0)
         grid.addWidget(self._list, row, 1, 1, 2)
+
+    def eventFilter(self, _watched: object, event: QEvent) -> bool:  # noqa: N802  Qt's name
+        """Qt's hook: the wheel scrolls the page, whatever control it passes over, and changes no number on its way."""
+        is_wheel = event.type() == QEvent.Wheel
+        if is_wheel:
+            event.ignore()
+        return bool(is_wheel)
 
     def show_value(self, value: Union[float, str]) -> None:
         """Show the server's value, unless the operator is changing it right now."""
