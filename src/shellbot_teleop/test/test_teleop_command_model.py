@@ -400,12 +400,8 @@ def test_another_operators_pose_is_taken_over_without_publishing(model):
 
 
 def test_the_next_gait_follows_the_one_in_use(model):
-    assert model.press("n", 0.0)[0] == effects.PublishGait("ripple")
-    assert model.press("n", 0.1)[0] == effects.PublishGait("tetrapod")
-    assert model.press("n", 0.2)[0] == effects.PublishGait("wave")
-    assert model.press("n", 0.3)[0] == effects.PublishGait("rough")
-    assert model.press("n", 0.4)[0] == effects.PublishGait("sprint")
-    assert model.press("n", 0.5)[0] == effects.PublishGait("tripod")
+    for k, name in enumerate(("smooth", "ripple", "tetrapod", "wave", "rough", "sprint", "tripod")):
+        assert model.press("n", 0.1 * k)[0] == effects.PublishGait(name)
 
 
 def test_gaits_are_those_of_the_robot_as_soon_as_it_names_them(model, teleop_config):

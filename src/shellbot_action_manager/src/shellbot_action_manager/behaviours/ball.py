@@ -17,13 +17,9 @@ from shellbot_action_manager.body.legs import lower_command
 from shellbot_action_manager.body.limbs import LimbCommand, held
 from shellbot_action_manager.body.righting import Righting
 from shellbot_action_manager.body.rolling import RollingControl
-from shellbot_common.ground_plane import fit_plane, plane_normal
 
 NO_ATTITUDE = "no attitude from the IMU: the ball does not know how it lies; look at imu/data, then try again"
 _UNLEVEL = "no attitude from the IMU: the robot cannot keep level while it closes; look at imu/data, then try again"
-_SLOPE = (
-    "the ground slopes by {:.1f} deg, more than {:.1f}: a ball rolls off there; walk to flatter ground, then try again"
-)
 _BLIND = "no {} from the IMU while {}; shut, look at imu/data, then request stand"
 NO_SHELLS = "this robot has no upper shells and cannot close; the modes are hexapod, stand, sit, relax"
 _TO_RISE = "then request stand, which rolls it upright"
@@ -136,17 +132,7 @@ class CloseBall(OnPath):
             return _UNLEVEL
         if transformation is not None and transformation.on_pole:
             return None
-        return self._robot.lacks_a_leg() or super().refusal(state) or self._too_steep(state)
-
-    def _too_steep(self, state: State) -> Optional[str]:
-        """Refuse, of a robot on its feet, ground on which a ball would not stay and could not rise."""
-        planted, limit = state.commanded.planted, self._robot.config.transform.greatest_slope
-        if planted is None or state.up is None or np.count_nonzero(planted) < 3:
-            return None
-        geometry = self._robot.geometry
-        p_base_feet = geometry.legs.forward(geometry.q_lower(state.q))[planted]
-        slope = np.arccos(np.clip(plane_normal(fit_plane(p_base_feet)) @ state.up, -1.0, 1.0))
-        return _SLOPE.format(*np.degrees([slope, limit])) if slope > limit else None
+        return self._robot.lacks_a_leg() or super().refusal(state) or self._robot.is_on_a_slope(state)
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion."""

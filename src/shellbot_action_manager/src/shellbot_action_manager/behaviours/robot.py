@@ -16,6 +16,7 @@ from shellbot_action_manager.body.holding import Holding
 from shellbot_action_manager.gait.walk_engine import WalkEngine
 from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 from shellbot_action_manager.modes.announcer import Announcer
+from shellbot_common.ground_plane import fit_plane, plane_normal
 
 if TYPE_CHECKING:  # config reads the mode table, and that asks the registry for the names
     from shellbot_action_manager.behaviours.protocol import Motion, State
@@ -74,6 +75,18 @@ class Robot:
         if not lost.size:
             return None
         return f"lower_{lost[0]} is lost, and this needs all six legs; mend it, then publish an empty list on lost_legs"
+
+    def is_on_a_slope(self, state: State) -> Optional[str]:
+        """Return why a ball would not stay here and could not rise, or None; only of feet that are to stand."""
+        planted, limit = state.commanded.planted, self.config.transform.greatest_slope
+        if planted is None or state.up is None or np.count_nonzero(planted) < 3:
+            return None
+        p_base_feet = self.geometry.legs.forward(self.geometry.q_lower(state.q))[planted]
+        slope = np.arccos(np.clip(plane_normal(fit_plane(p_base_feet)) @ state.up, -1.0, 1.0))
+        if slope <= limit:
+            return None
+        slopes = "the ground slopes by {:.1f} deg, more than {:.1f}".format(*np.degrees([slope, limit]))
+        return f"{slopes}: a ball rolls off there; walk to flatter ground, then try again"
 
 
 class BehaviourBase:
