@@ -290,6 +290,7 @@ def _stack_floats(typing_context: Any, count: Any) -> Any:
         size, width = (context.get_constant(types.intp, number) for number in (count.literal_value, 8))
         array = context.make_array(made)(context, builder)
         place = cgutils.alloca_once(builder, context.get_value_type(types.float64), size=size)
+        place.align = 64  # a vector of AVX-512 that crosses a line of the cache is loaded twice
         arrayobj.populate_array(array, data=place, shape=[size], strides=[width], itemsize=width, meminfo=None)
         return array._getvalue()
 

@@ -55,7 +55,7 @@ class FeedForward:
     """
 
     def __init__(self, config: FeedForwardConfig, body: Body, groups: Mapping[str, LimbGroup]) -> None:
-        self.config, self._body = config, body
+        self.config = config
         n, contacts = len(body.effort_limits), len(body.standing.contacts)
         shapes = {name: group.columns.shape[:2] for name, group in groups.items()}
         self._coordinate = np.zeros(n, dtype=np.int64)
@@ -74,6 +74,8 @@ class FeedForward:
             self._torques[name] = part["out"][where].reshape(m, k)
             first = where.stop
         self._goal, self._orientation = part["goal"], part["q"][3:7]
+        self._goals = {model: self._goal[where] for model, where in body.contacts.items()}
+        self._model = ""  # of the contacts whose weights are in `_goal`
         part["ahead"][:] = part["q"][7:] = np.nan
         part["q"][6] = 1.0
         part["limits"][:] = body.effort_limits
@@ -123,8 +125,10 @@ class FeedForward:
 
     def _carried(self, motion: Motion, contacts: ContactEstimate) -> None:
         """Set the weights that are gone to: all 0 if it is not known what carries the robot."""
-        where = self._body.contacts.get(contacts.model)
-        carries = motion.planted if contacts.model == "feet" else contacts.in_contact
-        self._goal[:] = 0.0
-        if where is not None and carries is not None:
-            self._goal[where] = carries
+        model = contacts.model
+        carries = motion.planted if model == "feet" else contacts.in_contact
+        if carries is None or model != self._model:
+            self._goal[:] = 0.0
+            self._model = model
+        if carries is not None and model in self._goals:
+            self._goals[model][:] = carries
