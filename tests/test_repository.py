@@ -231,9 +231,11 @@ def test_help_of_another_robot_is_its_own():
 
 
 @pytest.mark.parametrize("robot, words", [("arm", "robot 'arm', 4 coordinates"), ("snake", "robot 'snake', 16 coord")])
-def test_masses_of_a_robot_are_shown_by_its_name(robot, words):
-    script = str(ROOT / "scripts" / "dynamics")
-    done = subprocess.run([script, "explain", robot], capture_output=True, text=True, check=False)
+def test_masses_of_a_robot_are_shown_by_its_name(robot, words, tmp_path):
+    script, folder = str(ROOT / "scripts" / "dynamics"), tmp_path / robot  # a folder of that name does not hide it
+    folder.mkdir()
+    given = {"capture_output": True, "text": True, "check": False, "cwd": str(tmp_path)}
+    done = subprocess.run([script, "explain", robot], **given)
     assert done.returncode == 0 and done.stdout.startswith(words), done.stderr
 
 

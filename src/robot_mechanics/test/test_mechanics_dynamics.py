@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -626,8 +627,9 @@ TENSOR = "<inertial><mass value='1'/><inertia ixx='1' iyy='-5' izz='1' ixy='0' i
     ],
 )
 def test_a_urdf_without_masses_or_of_no_body_is_warned_of(inertial, words, why, capsys, tmp_path):
-    with pytest.warns(RuntimeWarning, match=words):
+    with pytest.warns(RuntimeWarning, match=words) as warned:
         model = DynamicModel.from_urdf(NO_BODY.format(inertial))
+    assert len(warned) == 1 and warned[0].filename == __file__
     with pytest.raises(DynamicsError, match=why):
         model.forward([0.0], [0.0], [0.0])
     with pytest.raises(DynamicsError, match=why):
@@ -660,6 +662,9 @@ def test_a_joint_that_moves_no_mass_is_named():
         light = DynamicModel(load_urdf(ARM), {"arm_link_1": Inertia(0.1, (0, 0, 0), 1e-4 * np.eye(3))})
     with pytest.warns(RuntimeWarning, match="link 'arm_link_4': its principal moments .* break the triangle"):
         DynamicModel(load_urdf(ARM), {"arm_link_4": Inertia(1.0, (0, 0, 0), np.diag([1e-3, 1e-3, 1.0]))})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a thin rod is a body
+        DynamicModel(load_urdf(ARM), {"arm_link_4": Inertia(1.0, (0, 0, 0), np.diag([0.0, 1e-3, 1e-3]))})
     assert "'arm_link_4' hangs on a joint and has no mass" in "\n".join(light.warnings())
     for call in (
         light.forward,

@@ -166,8 +166,8 @@ def test_other_types_are_a_type_error_instead_of_a_silent_compilation():
     for q, T, words in (
         (np.zeros(4, dtype=int), np.zeros((4, 4)), r"fk .* not int64; give np.array\(x, dtype=float, order='C'\)"),
         (np.zeros(4, dtype=np.float32), np.zeros((4, 4)), "argument 1 of fk .* not float32"),
-        (np.zeros((4, 2))[:, 0], np.zeros((4, 4)), "argument 1 of fk .* not a slice, or one stored by columns"),
-        (np.zeros(4), np.zeros((4, 4)).T[:, ::-1], "argument 2 of fk .* not a slice, or one stored by columns"),
+        (np.zeros((4, 2))[:, 0], np.zeros((4, 4)), "argument 1 of fk .* not one that is not contiguous by rows"),
+        (np.zeros(4), np.zeros((4, 4)).T[:, ::-1], "argument 2 of fk .* not one that is not contiguous by rows"),
         (frozen, np.zeros((4, 4)), "argument 1 of fk .* not read-only"),
         ([0.0] * 4, np.zeros((4, 4)), "argument 1 of fk .* 1-dimensional float64 array.* not a list"),
         (np.zeros(4), np.zeros(16), "argument 2 of fk .* 2-dimensional float64 array.* not 1-dimensional"),

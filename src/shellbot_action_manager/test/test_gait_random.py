@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ten thousand random twists and body poses: every foot stays within reach, and a scaled twist keeps its direction."""
+"""Thousands of random twists and poses: feet stay within reach, but for a few; a scaled twist keeps its direction."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def test_feet_stay_within_reach_and_twists_keep_their_direction(name):
                 q = legs.solve(feet_in_base(feet[:, None, :], pose, gait.stance_height))[:, 0]
                 if not legs.is_free(q, np.ones(6, dtype=bool)):
                     beyond.append((pose, twist, legs.explain(q, stands=True)))
-    # the reach is an ellipse: with any seed up to three of these at the corners of the range of poses are beyond it
+    # the reach is an ellipse: with other seeds up to three, at the corners of the range of poses, are beyond it
     assert len(beyond) <= 2e-3 * POSES * TWISTS, beyond
     assert scaled > 0.1 * POSES * TWISTS

@@ -220,7 +220,7 @@ def test_at_least_three_feet_stand_all_the_time():
             assert (~state.swinging).sum() >= 3
 
 
-@pytest.mark.parametrize("period", [0.32, 0.4, 0.6, 0.8, 1.2])  # s: a change of tripods falls on a tick
+@pytest.mark.parametrize("period", [0.8, 1.2])  # s: a change of tripods falls on a tick
 def test_rounding_lets_one_tripod_land_in_the_tick_in_which_the_other_lifts(period):
     clock = PhaseClock(gait("tripod").phase_offset, 0.5)
     for _ in range(2000):

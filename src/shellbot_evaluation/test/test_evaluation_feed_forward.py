@@ -18,7 +18,7 @@ def test_tripod_stands_on_three_feet_and_sags_only_without():
 
 
 def test_the_smooth_gait_follows_its_commands_several_times_better_with_feed_forward():
-    """Up to its top speed: its servos have torque left, and need half of the tripod's power without it, too."""
+    """Up to its top speed: its servos have torque left, and need two thirds of the tripod's power without it."""
     without, fed = (execute(Case(7, "smooth 0.3 m/s", fraction, 0.8)) for fraction in (0.0, 1.0))
     assert without["success"] and fed["success"], (without["message"], fed["message"])
     assert 0.8 < without["error_deg"] < 1.2 and fed["error_deg"] < 0.45 * without["error_deg"]

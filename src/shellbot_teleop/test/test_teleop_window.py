@@ -433,6 +433,7 @@ def test_the_wheel_scrolls_the_gains_page_and_changes_nothing_on_it(setup, teleo
     many = tuple(replace(PARAMETERS[0], name=f"p_{k}") for k in range(40))
     gains.show_groups((GainGroup("coxa", (preset, *many)),))
     bar, row, mouse = gains._area.verticalScrollBar(), gains.rows["p_20"], Display(teleop_display)
+    shown = row._slider.value(), row._field.value()
     assert setup.until(lambda: bar.maximum() > 0)
     for widget in (gains.rows["preset"]._list, row._slider, row._field):
         gains._area.ensureWidgetVisible(widget)
@@ -446,6 +447,7 @@ def test_the_wheel_scrolls_the_gains_page_and_changes_nothing_on_it(setup, teleo
     setup.work(0.2)
     mouse.close()
     assert sent == [] and gains.rows["preset"]._list.currentText() == "walk"
+    assert (row._slider.value(), row._field.value()) == shown
 
 
 def test_a_single_server_is_not_offered_as_a_choice(setup):

@@ -111,7 +111,7 @@ class WindowProgram:
             self._gains[server].change(values)
 
     def _join_gains(self) -> None:
-        """Look for every server; each client comes back by itself."""
+        """Look for every server; each client reconnects after its server restarts."""
         for server in self.window.gains.pages:
             signals = self.bridge.gains_groups, self.bridge.gains_values, self.bridge.gains_state
             self._gains[server] = GainsClient(server, *(partial(signal.emit, server) for signal in signals))

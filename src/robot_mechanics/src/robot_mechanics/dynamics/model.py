@@ -142,10 +142,14 @@ class DynamicModel:
         for name, value in (armature or {}).items():
             from_zero(value, f"armature of joint '{name}'")
             friction[name] = replace(friction.get(name, JointFriction()), armature=value)
-        model = cls(load_urdf(source), bodies.inertias, friction, floating, gravity)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            model = cls(load_urdf(source), bodies.inertias, friction, floating, gravity)
+        odd = [*model._impossible(), *model._massless_tips()]
         if model.nv and not model.table.rows[0 if floating else 1 :, rb.MASS].any():
-            text = "nothing that moves has a mass; give the links an <inertial>"
-            warnings.warn(f"robot '{model.tree.name}': {text}", RuntimeWarning, stacklevel=2)
+            odd.insert(0, "nothing that moves has a mass; give the links an <inertial>")
+        if odd:
+            warnings.warn(f"robot '{model.tree.name}': {'; '.join(odd)}", RuntimeWarning, stacklevel=2)
         return model
 
     def compile(self) -> CompiledDynamics:

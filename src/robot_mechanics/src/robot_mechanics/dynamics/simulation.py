@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 METHODS = ("explicit", "semi_implicit", "implicit_damping", "rk4", "rk45")
 _ON_STOP = 1e-6  # rad or m: a start that is farther beyond a stop is refused
 _FASTEST = 1e4  # rad/s: a motion beyond has diverged
-_FAR_BEYOND = 10.0  # times its limit of speed: no law that works asks that of a joint
+_FAR_BEYOND = 10.0  # times its limit of speed: no working law needs more
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,7 +107,7 @@ def simulate(
     Warns
     -----
     RuntimeWarning
-        If a joint moves at more than ten times its limit of speed, which no limit enforces here.
+        If a joint moves at more than ten times its limit of speed, which is not enforced.
     """
     if method not in METHODS:
         raise UnknownNameError(f"no integrator '{method}'; there are {', '.join(METHODS)}")
@@ -171,12 +171,12 @@ def simulate(
 
 def _warn_of_speed(model: DynamicModel, states_v: np.ndarray, step: float) -> None:
     """Warn of joints far beyond their limit of speed: stops and friction may hide that a step is too great."""
-    fastest = np.abs(states_v[:, model.nv - model.n :]).max(axis=0)
+    fastest = np.abs(states_v[1:, model.nv - model.n :]).max(axis=0)
     for name, speed, limit in zip(model.joint_names, fastest, model.tree.velocity):
         if speed > _FAR_BEYOND * limit > 0.0:
             text = (
-                f"{name} moves at up to {speed:.0f} rad/s or m/s, its limit is {limit:g}: the step of {1e3 * step:g} ms"
-                " is probably too great for the law's gains; warn_of_step names the greatest"
+                f"{name} moves at up to {speed:.4g} rad/s or m/s, its limit is {limit:g}: where a law with gains drives"
+                f" it, the step of {1e3 * step:g} ms may be too great; warn_of_step names the greatest"
             )
             warnings.warn(text, RuntimeWarning, stacklevel=3)
             return

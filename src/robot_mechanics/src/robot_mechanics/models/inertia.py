@@ -190,7 +190,7 @@ class Inertia:
                 f"its radius of gyration is {radius:.4g} m, more than {_LARGEST_RADIUS:g} m; give the tensor in kg m^2 "
                 "(1 g mm^2 is 1e-9 of that)"
             )
-        if moments[0] <= 0.0:
+        if moments[0] < -1e-9 * moments[2] or moments[2] <= 0.0:  # a thin rod has one that is 0
             found.append(f"its least principal moment is {moments[0]:.4g} kg m^2; all must be positive")
         elif moments[0] + moments[1] < moments[2] * (1.0 - 1e-9):
             found.append(

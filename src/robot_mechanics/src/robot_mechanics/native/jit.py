@@ -116,7 +116,7 @@ def _refuse_arguments(name: str, signature: str, *given: Any, **_: Any) -> None:
             raise TypeError(f"{expected}, not {found}")
         flags, problems = argument.flags, []
         problems += [f"{argument.dtype}"] if argument.dtype != np.float64 else []
-        problems += ["a slice, or one stored by columns"] if not flags.c_contiguous else []
+        problems += ["one that is not contiguous by rows"] if not flags.c_contiguous else []
         problems += ["read-only"] if not flags.writeable else []
         if problems:
             raise TypeError(f"{expected}, not {' and '.join(problems)}; give np.array(x, dtype=float, order='C')")

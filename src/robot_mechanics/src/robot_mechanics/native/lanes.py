@@ -112,7 +112,7 @@ else:
     # w[row + lane] without the test for negative indices, which numba 0.56 cannot prove away; it stops vectorisation
     get, put, put_flag = _get, _put, _put_flag
     # For kernels that do little but multiply and add: all 512 bits of AVX-512, where LLVM takes 256 for Intel's CPUs,
-    # as those slow down a little then. To be called in the kernel and in what it may be joined into.
+    # as those slow down a little then. To be called in the kernel and in every function that it may be inlined into.
     prefer_wide_vectors = _prefer_wide_vectors
     copysign = _copysign  # numba's own is a call into the C library
 

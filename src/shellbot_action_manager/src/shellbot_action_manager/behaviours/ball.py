@@ -124,7 +124,7 @@ class CloseBall(OnPath):
         self._tipped = self._tips(state)
 
     def refusal(self, state: State) -> Optional[str]:
-        """Accept, besides, every attitude of a ball that only has to shut; refuse, besides, to close without one."""
+        """Accept every attitude of a ball that only has to shut; refuse to close without one, or on a slope."""
         transformation = self._robot.transformation
         if transformation is not None and transformation.nearly_closed:
             return None

@@ -77,7 +77,7 @@ class Robot:
         return f"lower_{lost[0]} is lost, and this needs all six legs; mend it, then publish an empty list on lost_legs"
 
     def is_on_a_slope(self, state: State) -> Optional[str]:
-        """Return why a ball would not stay here and could not rise, or None; only of feet that are to stand."""
+        """Return why the ground is too steep to close on, or None; also where fewer than three feet are to stand."""
         planted, limit = state.commanded.planted, self.config.transform.greatest_slope
         if planted is None or state.up is None or np.count_nonzero(planted) < 3:
             return None

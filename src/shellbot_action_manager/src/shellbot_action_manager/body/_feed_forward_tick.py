@@ -14,10 +14,10 @@ _HARDEST = 500.0  # rad/s^2: the same of its speed
 
 
 def parts(n, contacts, k):
-    """Return where what the kernel keeps stands in its memory, by name, of n joints, contacts and k coordinates.
+    """Return the slices of the kernel's memory by name, for n joints, `contacts` contacts and k coordinates.
 
     goal, weights : contacts
-        Weights of the contacts that are gone to, and those of now. Where the former are all 0, those of now stay, and
+        Target weights of the contacts, and those of now. Where the former are all 0, those of now stay, and
         the torques fade.
     u, ahead : k
         Commanded coordinates, now and a tick later (NaN: not known), rad. The latter are NaN after a tick.

@@ -124,7 +124,7 @@ class FeedForward:
         return self._torques
 
     def _carried(self, motion: Motion, contacts: ContactEstimate) -> None:
-        """Set the weights that are gone to: all 0 if it is not known what carries the robot."""
+        """Set the target weights: all 0 if it is not known what carries the robot."""
         model = contacts.model
         carries = motion.planted if model == "feet" else contacts.in_contact
         if carries is None or model != self._model:

@@ -45,6 +45,6 @@ class PhaseClock:
     def swing_fraction(self) -> np.ndarray:
         """Fraction of the swing that is over, (6,), 0..1; NaN for legs whose phase says stand."""
         # Rounding of phase + offset must turn neither "just lifting" into "just about to lift" nor "landed" into
-        # "landing": at a change of tripods that is one tick with no foot on the ground, or with all of them.
+        # "landing": at a change of tripods the former leaves all feet on the ground for a tick, the latter none.
         since = [phase - self._duty if phase < 1.0 - 1e-9 else -self._duty for phase in self.leg_phase.tolist()]
         return np.array([max(s, 0.0) / (1.0 - self._duty) if s >= -1e-9 else math.nan for s in since])

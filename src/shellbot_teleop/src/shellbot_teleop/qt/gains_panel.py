@@ -88,7 +88,7 @@ class GainRow(QObject):
         grid.addWidget(self._list, row, 1, 1, 2)
 
     def eventFilter(self, _watched: object, event: QEvent) -> bool:  # noqa: N802  Qt's name
-        """Qt's hook: the wheel scrolls the page, whatever control it passes over, and changes no number on its way."""
+        """Qt's hook: the wheel scrolls the page, whatever control it passes over, and changes no value."""
         is_wheel = event.type() == QEvent.Wheel
         if is_wheel:
             event.ignore()
