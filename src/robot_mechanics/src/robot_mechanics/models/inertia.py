@@ -190,8 +190,8 @@ class Inertia:
                 f"its radius of gyration is {radius:.4g} m, more than {_LARGEST_RADIUS:g} m; give the tensor in kg m^2 "
                 "(1 g mm^2 is 1e-9 of that)"
             )
-        if moments[0] < -1e-9 * moments[2] or moments[2] <= 0.0:  # a thin rod has one that is 0
-            found.append(f"its least principal moment is {moments[0]:.4g} kg m^2; all must be positive")
+        if moments[0] < -1e-9 * abs(moments[2]):  # a thin rod has one that is 0, a point three
+            found.append(f"its least principal moment is {moments[0]:.4g} kg m^2; none may be negative")
         elif moments[0] + moments[1] < moments[2] * (1.0 - 1e-9):
             found.append(
                 f"its principal moments {moments[0]:.4g}, {moments[1]:.4g}, {moments[2]:.4g} kg m^2 break the triangle "
