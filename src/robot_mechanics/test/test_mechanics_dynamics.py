@@ -422,7 +422,7 @@ def test_what_no_body_explains_is_refused(arm):
     with pytest.raises(InvalidInertiaError, match="body 'arm_link_1' .* it is flat"):
         identify(flat, *states, tau).model()
     points = DynamicModel(arm.tree, {k: Inertia(i.mass, i.com, np.zeros((3, 3))) for k, i in arm.inertias.items()})
-    with pytest.raises(InvalidInertiaError, match="body 'arm_link_1' .* has a tensor that no solid body has"):
+    with pytest.raises(InvalidInertiaError, match="body 'arm_link_1' has a tensor that no solid body has"):
         identify(points, *states, tau).model()
     with pytest.raises(InvalidInertiaError, match="no mass in any body"):
         identify(DynamicModel(arm.tree, {}), *states, tau).model()
