@@ -24,7 +24,7 @@ import math
 import numba
 
 from robot_mechanics.native.jit import c_kernel, lane_kernel
-from robot_mechanics.native.lanes import TWO_PI, atan2, get, half_acos, prefer_wide_vectors, put, put_flag, sincos_lanes
+from robot_mechanics.native.lanes import TWO_PI, atan2, get, half_acos, put, put_flag, sincos_lanes
 from robot_mechanics.native.shared_job import OWN, address_of, flags_at, floats_at, lead, words_at
 
 TILE = 256  # targets a tile: the 13 rows of 2 kB that one branch uses stay in the first cache
@@ -37,7 +37,6 @@ _FAR = 1e3  # rad, cost of a branch that does not reach the target or breaks a l
 @lane_kernel
 def _position(g, row, points, px, py, pz, n, w):
     """Write targets in the axes of the coxa (turned to its middle), reach s, and s squared into w."""
-    prefer_wide_vectors()
     r0, r1, r2, r3, r4, r5 = g[row, 0], g[row, 1], g[row, 2], g[row, 3], g[row, 4], g[row, 5]
     r6, r7, r8, tx, ty, tz = g[row, 6], g[row, 7], g[row, 8], g[row, 9], g[row, 10], g[row, 11]
     h, side = g[row, 12], g[row, 13]
@@ -58,7 +57,6 @@ def _plane(g, row, n, w):
     """Write the arguments of the three arctangents into w (coxa x y, femur x y, tibia sine cosine), and whether the
     target is reached: 1, 0, or NaN where it is not finite.
     """
-    prefer_wide_vectors()
     h, l2, k1, k2, knee = g[row, 12], g[row, 14], g[row, 15], g[row, 16], g[row, 17]
     k0, kc, m0, mc = g[row, 18], g[row, 19], g[row, 20], g[row, 21]
     for i in range(n):
@@ -85,7 +83,6 @@ def _plane(g, row, n, w):
 @lane_kernel
 def _angles(g, row, n, w):
     """Write coxa, femur and tibia into rows 9 to 11 of w."""
-    prefer_wide_vectors()
     c0, f0, f1, t0, t1, edge = g[row, 22], g[row, 23], g[row, 24], g[row, 25], g[row, 26], g[row, 27]
     for i in range(n):
         c = atan2(get(w, TILE, i), get(w, 0, i))
@@ -201,7 +198,6 @@ def _put_columns(w, row, n, out, at):
 @lane_kernel
 def solve_tile(g, branches, n, points, px, py, pz, fan, at, w):
     """Solve one tile of n targets; return the row of w where the answer begins; flags of what is reached: row 6."""
-    prefer_wide_vectors()
     turned = fan.shape[0] > 0
     if turned:
         sincos_lanes(fan, at, n, g[0, 37], w, TILE)

@@ -107,7 +107,7 @@ class DynamicModel:
         self.gravity_vector = g
         self.mass = float(sum(inertia.mass for inertia in self.table.inertias))
         self._compiled: Optional[CompiledDynamics] = None
-        odd = [*self._impossible(), *self._massless_tips()]
+        odd = self._odd()
         if odd:
             warnings.warn(f"robot '{tree.name}': {'; '.join(odd)}", RuntimeWarning, stacklevel=2)
 
@@ -145,7 +145,7 @@ class DynamicModel:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
             model = cls(load_urdf(source), bodies.inertias, friction, floating, gravity)
-        odd = [*model._impossible(), *model._massless_tips()]
+        odd = model._odd()
         if model.nv and not model.table.rows[0 if floating else 1 :, rb.MASS].any():
             odd.insert(0, "nothing that moves has a mass; give the links an <inertial>")
         if odd:
@@ -399,7 +399,7 @@ class DynamicModel:
 
     def warnings(self) -> List[str]:
         """Return what is odd about the masses, in words: links without inertia at a tip, tensors that no body has."""
-        found = [*self._impossible(), *self._massless_tips()]
+        found = self._odd()
         still = () if self.floating else (self.bodies[0],)  # of a fixed base nothing is computed
         without = [link for link in self.tree.links if link not in self.inertias and link not in still]
         if without:
@@ -408,8 +408,8 @@ class DynamicModel:
             found.append(f"{count} as massless; {heavy}: {', '.join(without)}")
         return found
 
-    def _massless_tips(self) -> List[str]:
-        found, rows = [], self.table.rows
+    def _odd(self) -> List[str]:
+        found, rows = self._impossible(), self.table.rows
         for body in range(1, len(self.bodies)):
             carries = (rows[:, rb.PARENT] == body).any()
             if self.table.inertias[body].mass == 0.0 and not carries and rows[body, rb.ARMATURE] == 0.0:

@@ -6,38 +6,45 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_mechanics.native.jit import bare_kernel
+from robot_mechanics.native.jit import bare_kernel, joined_kernel
 from robot_mechanics.native.standing import standing_torques
 
 _FASTEST = 20.0  # rad/s: a command that moves on by more in a tick is a jump, not a motion
 _HARDEST = 500.0  # rad/s^2: the same of its speed
 
 
-def parts(n, contacts, k):
-    """Return the slices of the kernel's memory by name, for n joints, `contacts` contacts and k coordinates.
+def memory_size(n, c, k):
+    """Return how many floats the kernel's memory has, for n joints, c contacts and k coordinates; see `divided`."""
+    return 3 * (c + k) + 6 * n + 25
 
-    goal, weights : contacts
-        Target weights of the contacts, and those of now. Where the former are all 0, those of now stay, and
-        the torques fade.
-    u, ahead : k
+
+def divided(memory, n, c, k):
+    """Return the parts of the kernel's memory, for n joints, c contacts and k coordinates.
+
+    goal, weights : (c,)
+        Target weights of the contacts, and those of now. Where the former are all 0, those of now stay, and the
+        torques fade.
+    load : (c,)
+        Loads, N.
+    u, ahead : (k,)
         Commanded coordinates, now and a tick later (NaN: not known), rad. The latter are NaN after a tick.
-    out : k
+    out : (k,)
         Torques that are fed forward, by coordinate, N m.
-    q, v, a : 7 + n, 6 + n, 6 + n
+    held, limits : (n,)
+        The last torques that were finite, and the greatest that are allowed, N m.
+    q, v, a : (7 + n,), (6 + n,), (6 + n,)
         q has the joints of the tick before behind the pose of the base; v and a are memory.
-    fresh : 6 + n
+    fresh : (6 + n,)
         Memory.
-    held, load : n, contacts
-        The last torques that were finite, N m, and the loads, N.
-    limits : n
-        Greatest torque, N m.
     """
-    sizes = {
-        "goal": contacts, "weights": contacts, "u": k, "ahead": k, "out": k, "q": 7 + n, "v": 6 + n, "a": 6 + n,
-        "fresh": 6 + n, "held": n, "load": contacts, "limits": n,
-    }  # fmt: skip
-    ends = np.cumsum(list(sizes.values()))
-    return {name: slice(int(end - sizes[name]), int(end)) for name, end in zip(sizes, ends)}
+    goal, weights, load, memory = memory[:c], memory[c : 2 * c], memory[2 * c : 3 * c], memory[3 * c :]
+    u, ahead, out, memory = memory[:k], memory[k : 2 * k], memory[2 * k : 3 * k], memory[3 * k :]
+    held, limits, q, memory = memory[:n], memory[n : 2 * n], memory[2 * n : 7 + 3 * n], memory[7 + 3 * n :]
+    m = 6 + n
+    return goal, weights, load, u, ahead, out, held, limits, q, memory[:m], memory[m : 2 * m], memory[2 * m :]
+
+
+_divided = joined_kernel(divided)
 
 
 @bare_kernel
@@ -60,14 +67,10 @@ def feed_forward_tick(
         Which of k commanded coordinates each joint follows.
     k : int
     memory : (m,)
-        What `parts` names, in this order: one array, as each one more that crosses from Python costs up to 1 us.
+        See `divided`; one array, as each one more that crosses from Python costs up to 1 us.
     """
     n, c = coordinate.shape[0], contacts.shape[0]
-    goal, weights, memory = memory[:c], memory[c : 2 * c], memory[2 * c :]
-    u, ahead, out, memory = memory[:k], memory[k : 2 * k], memory[2 * k : 3 * k], memory[3 * k :]
-    q, v, memory = memory[: 7 + n], memory[7 + n : 13 + 2 * n], memory[13 + 2 * n :]
-    a, fresh, memory = memory[: 6 + n], memory[6 + n : 12 + 2 * n], memory[12 + 2 * n :]
-    held, load, limits = memory[:n], memory[n : n + c], memory[n + c : 2 * n + c]
+    goal, weights, load, u, ahead, out, held, limits, q, v, a, fresh = _divided(memory, n, c, k)
     change = dt / load_time if load_time > 0.0 else 1.0
     carried = 0.0
     for i in range(c):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Dict, Mapping, Tuple
 import numpy as np
 
 from robot_mechanics.dynamics.standing import StandingModel
-from shellbot_action_manager.body._feed_forward_tick import feed_forward_tick, parts
+from shellbot_action_manager.body._feed_forward_tick import divided, feed_forward_tick, memory_size
 from shellbot_action_manager.errors import ConfigError
 from shellbot_common import Settings, number
 
@@ -60,9 +60,8 @@ class FeedForward:
         shapes = {name: group.columns.shape[:2] for name, group in groups.items()}
         self._coordinate = np.zeros(n, dtype=np.int64)
         self._count = sum(m * k for m, k in shapes.values())
-        places = parts(n, contacts, self._count)
-        self._memory = np.zeros(places["limits"].stop)
-        part = {name: self._memory[where] for name, where in places.items()}
+        self._memory = np.zeros(memory_size(n, contacts, self._count))
+        self._goal, _, load, u, ahead, out, _, limits, q, *_ = divided(self._memory, n, contacts, self._count)
         # of each group: what is commanded now and a tick later, and the torques, in the memory of the kernel
         self._commanded: Dict[str, Tuple[np.ndarray, np.ndarray]] = {}
         self._torques: Dict[str, np.ndarray] = {}
@@ -70,19 +69,19 @@ class FeedForward:
         for name, (m, k) in shapes.items():
             where = slice(first, first + m * k)
             self._coordinate[groups[name].columns] = np.arange(where.start, where.stop).reshape(m, k, 1)
-            self._commanded[name] = part["u"][where].reshape(m, k), part["ahead"][where].reshape(m, k)
-            self._torques[name] = part["out"][where].reshape(m, k)
+            self._commanded[name] = u[where].reshape(m, k), ahead[where].reshape(m, k)
+            self._torques[name] = out[where].reshape(m, k)
             first = where.stop
-        self._goal, self._orientation = part["goal"], part["q"][3:7]
+        self._orientation = q[3:7]
         self._goals = {model: self._goal[where] for model, where in body.contacts.items()}
         self._model = ""  # of the contacts whose weights are in `_goal`
-        part["ahead"][:] = part["q"][7:] = np.nan
-        part["q"][6] = 1.0
-        part["limits"][:] = body.effort_limits
+        ahead[:] = q[7:] = np.nan
+        q[6] = 1.0
+        limits[:] = body.effort_limits
         self._fraction = 0.0
         self._table, self._rows, self._work = body.standing.arrays()
         #: (contacts,) Planned load of each contact of the body, N; as of the last tick
-        self.loads = part["load"]
+        self.loads = load
 
     @property
     def on(self) -> bool:
