@@ -85,6 +85,6 @@ def test_missing_file_and_wrong_content_are_refused(tmp_path):
 def test_unknown_gait_lists_the_names():
     with pytest.raises(
         UnknownGaitError,
-        match="there is no gait 'moonwalk'; the gaits are limp, ripple, rough, smooth, sprint, tetrapod, tripod, wave",
+        match="there is no gait 'moonwalk'; the gaits are limp, ripple, rough, sprint, tetrapod, tripod, wave",
     ):
         find_gait(load_gaits(), "moonwalk")

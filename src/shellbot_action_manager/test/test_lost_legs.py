@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -51,6 +52,17 @@ def test_five_legs_walk_around_the_centre(robot, leg):
     assert run(robot, 3.0, [0.05, 0.0, 0.0], (leg,)) > 0.005, "m"
     assert not robot.output.contacts.in_contact[leg - 1]
     assert robot.largest_step() < JUMP
+
+
+@pytest.mark.parametrize("part", [0.0, 0.14, 0.28, 0.42])
+def test_feet_stay_within_reach_wherever_in_a_stride_a_leg_is_lost(robot, part):
+    """While the body leans away no foot lifts: those that stand must not be carried under the body meanwhile."""
+    run(robot, 2.0 + part, [0.4, 0.0, 0.0], ())
+    least = math.inf
+    for _ in range(300):
+        robot.tick(twist=[0.4, 0.0, 0.0], lost_legs=(2,))
+        least = min(least, np.hypot(*robot.core._robot.engine.p_walk[:, :2].T).min())
+    assert least > 0.19, "m"
 
 
 def test_a_leg_that_comes_back_is_put_down_before_it_walks_again(robot):

@@ -159,7 +159,7 @@ def test_tilts_and_walks_tilted():
 
 def test_walks_with_a_shifted_body_without_touching_the_ground_with_a_shell():
     chain = robot(seed=8)
-    chain.command_body_pose((0.03, 0.0, 0.0, 0.0, 0.0, 0.2))
+    chain.command_body_pose((0.04, 0.0, 0.0, 0.0, 0.0, 0.2))
     first, others = run(chain, 2.0, (0.3, 0.0, 0.0))
     assert "the shell of lower_" in chain.output.mode.text
     chain.command_body_pose((0.0, 0.0, 0.03, 0.0, 0.0, 0.0))
@@ -173,12 +173,11 @@ def test_changes_its_gait_while_it_walks():
     chain, speed = robot(gait="wave", friction=0.7), 0.0
     speed = 0.5 * chain.output.walkspace.max_velocity[0]
     run(chain, 2.0, (speed, 0.0, 0.0))
-    for name in ("tripod", "ripple", "tetrapod", "sprint", "wave", "ripple", "wave", "smooth"):
+    for name in ("tripod", "ripple", "tetrapod", "sprint", "wave", "ripple", "wave"):
         chain.commands = dataclasses.replace(chain.commands, gait=name)
         trace, others = run(chain, 2.0, (speed, 0.0, 0.0))
         assert chain.output.walkspace.gait == name
         x = trace.p_world_base[:, 0]
         assert ((x[30:] - x[:-30]) / 0.3).min() > 0.5 * speed
         assert trace.contact_truth.sum(axis=1).min() >= 3
-        # sprint walks 10 mm lower than tripod, smooth 16 mm
-        assert_walked_well(chain, trace, others, 0.019 if name == "smooth" else 0.012)
+        assert_walked_well(chain, trace, others, 0.012)  # 11.3 mm while sprint goes slowly

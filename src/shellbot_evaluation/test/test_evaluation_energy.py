@@ -95,7 +95,7 @@ def test_walking_draws_more_than_standing_and_a_robot_that_stands_has_no_range()
 
 def test_the_cases_are_every_gait_and_the_ball():
     labels = [case.label for case in conditions(0)]
-    assert len(set(labels)) == len(labels) == 15
+    assert len(set(labels)) == len(labels) == 14
     assert "walker walks, wave" in labels and "full rolls at 0.8 m/s" in labels
     row = execute(dataclasses.replace(conditions(0)[4], gait="trot"))
     assert not row["success"] and "trot" in row["message"], "an unknown gait is a sentence in the row"

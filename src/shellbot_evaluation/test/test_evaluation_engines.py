@@ -72,5 +72,5 @@ def test_the_tool_writes_its_tables(tmp_path, capsys):
     text = page.read_text(encoding="utf-8")
     assert "swing: period at 1 rad / s" in text and "MuJoCo" in text and "Bullet" not in text
     (walked,) = json.loads(file.read_text(encoding="utf-8"))["walks"]
-    assert walked["ahead_m"] == pytest.approx(0.98, abs=0.03) and walked["turned_deg"] == pytest.approx(90.7, abs=1.5)
+    assert walked["ahead_m"] == pytest.approx(1.0, abs=0.04) and walked["turned_deg"] == pytest.approx(90.7, abs=1.5)
     assert "ahead / m" in capsys.readouterr().out

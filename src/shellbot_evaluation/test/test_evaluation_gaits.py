@@ -36,4 +36,4 @@ def test_a_line_has_the_median_of_the_distance_and_the_worst_of_the_errors():
 
 
 def test_a_seed_walks_by_every_gait_slow_and_fast_ahead_and_sideways():
-    assert len({case.label for case in conditions(3)}) == 24
+    assert len({case.label for case in conditions(3)}) == 18

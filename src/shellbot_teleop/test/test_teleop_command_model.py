@@ -400,7 +400,7 @@ def test_another_operators_pose_is_taken_over_without_publishing(model):
 
 
 def test_the_next_gait_follows_the_one_in_use(model):
-    for k, name in enumerate(("smooth", "ripple", "tetrapod", "wave", "rough", "sprint", "tripod")):
+    for k, name in enumerate(("ripple", "tetrapod", "wave", "rough", "sprint", "tripod")):
         assert model.press("n", 0.1 * k)[0] == effects.PublishGait(name)
 
 

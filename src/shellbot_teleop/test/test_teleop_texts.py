@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 # What stays as it is: names of keys, units, modes, gaits, joints, operators and of the robot, and calls of Python.
 NAMES = {"Shellbot", "Python", "ROS", "Ctrl", "Alt", "walk", "teleop", "knee", "hip", "wave", "pilot", "us"}
 NAMES |= {"stand", "hexapod", "shell", "sit", "rise", "tilt"}
-NAMES |= {"tripod", "smooth", "ripple", "tetrapod", "wave", "rough", "sprint"}
+NAMES |= {"tripod", "ripple", "tetrapod", "wave", "rough", "sprint"}
 NAMES |= {"mm", "rad", "deg", "CSV", "PNG"} | set(NAMED_KEYS) | {key_label(key) for key in NAMED_KEYS}
 
 

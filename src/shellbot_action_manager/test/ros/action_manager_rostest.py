@@ -220,7 +220,7 @@ class ActionManagerTest(unittest.TestCase):
         self.assertIn("there is no request 'fly'", self.live.request("fly").reason)
         self.live.gait.publish("moonwalk")
         self.live.until(
-            lambda: "ripple, rough, smooth, sprint, tetrapod, tripod" in self.live.last["mode"].text, "refused gait"
+            lambda: "ripple, rough, sprint, tetrapod, tripod, wave" in self.live.last["mode"].text, "refused gait"
         )
         self.live.gait.publish("tripod")
         self.live.until(lambda: any("moonwalk" in text for text in self.live.logged), "the gait's refusal in the log")

@@ -259,7 +259,7 @@ class Shellbot:
         self._run(Pose("body", _POSED_S, self._body_pose, _STOPPED_S))
 
     def gait(self, name: str) -> None:
-        """Change the gait: tripod, smooth, sprint, ripple, wave, tetrapod, rough, or one of your own gait table.
+        """Change the gait: tripod, sprint, ripple, wave, tetrapod, rough, or one of your own gait table.
 
         From sitting or the ball the robot first gets on its feet.
 

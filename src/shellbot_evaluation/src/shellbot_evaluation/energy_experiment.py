@@ -29,9 +29,7 @@ from .transport_experiment import (
     motor_power,
 )
 
-WALKS = {
-    "tripod": 0.2, "smooth": 0.2, "ripple": 0.1, "wave": 0.05, "tetrapod": 0.1, "rough": 0.1, "sprint": 0.5
-}  # gait to m/s  # fmt: skip
+WALKS = {"tripod": 0.2, "ripple": 0.1, "wave": 0.05, "tetrapod": 0.1, "rough": 0.1, "sprint": 0.5}  # gait to m/s
 ROLLS_M_S = (0.4, 0.8)
 STEP = 1.0  # s in which the battery is discharged
 _SETTLES = 9  # times that current and voltage under load are found from each other

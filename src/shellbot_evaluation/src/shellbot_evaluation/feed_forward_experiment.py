@@ -21,8 +21,7 @@ from shellbot_common.seed_streams import Stream, seeded
 from .grouped_runs import GroupedRuns
 from .seeded_runs import at_most
 
-SPEEDS_M_S = {"tripod": (0.1, 0.2, 0.3, 0.38), "smooth": (0.1, 0.2, 0.3)}
-WALKING = {f"{gait} {speed} m/s": (gait, speed) for gait, speeds in SPEEDS_M_S.items() for speed in speeds}
+WALKING = {f"walk {speed} m/s": speed for speed in (0.1, 0.2, 0.3, 0.38)}
 MOTIONS = ("stand", "stand, 1.2 times the mass", "tripod stance", *WALKING, "ball")
 WALK_S, STARTS_S, BALL_S = 8.0, 2.0, 60.0
 HEAVIER = 1.2
@@ -56,22 +55,20 @@ def execute(case: Case) -> Dict[str, Any]:
     names = ("error_deg", "worst_deg", "sag_mm", "delay_ms", "course", "heading_deg", "torque", "power_w", "cost")
     row.update(dict.fromkeys(names, math.nan))
     mass = HEAVIER if "mass" in case.motion else 1.0
-    gait, speed = WALKING.get(case.motion, ("tripod", 0.0))
     folder = str(package_file("shellbot_evaluation", "config/actions"))
     try:
         chain = Chain(
             seed=case.seed,
             friction=case.friction,
             feed_forward=case.feed_forward,
-            gait=gait,
             mass_scale=mass,
             action_folders=(folder,),
         )
         chain.stand_up()
         chain.run(1.5)
         start = len(chain.trace().t)
-        if speed:
-            row.update(_walk(chain, speed))
+        if case.motion in WALKING:
+            row.update(_walk(chain, WALKING[case.motion]))
         elif case.motion == "ball":
             _close(chain)
             row.update(_still(chain, standing=False))

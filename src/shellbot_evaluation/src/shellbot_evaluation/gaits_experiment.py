@@ -16,10 +16,7 @@ from .runner import execute as execute_run
 from .seeded_runs import at_most
 
 DISTANCE_M = 3.0
-SPEEDS_M_S = {
-    "tripod": (0.06, 0.17, 0.38), "smooth": (0.06, 0.17, 0.30), "tetrapod": (0.06, 0.17), "ripple": (0.06, 0.17),
-    "wave": (0.06, 0.17),
-}  # fmt: skip
+SPEEDS_M_S = {"tripod": (0.06, 0.17, 0.38), "tetrapod": (0.06, 0.17), "ripple": (0.06, 0.17), "wave": (0.06, 0.17)}
 HEADINGS_DEG = {"ahead": 0.0, "sideways": 90.0}
 ALLOWED_M = 0.010  # of distance, and off the line ...
 ALLOWED_FAST_M = 0.030  # ... and faster than this:

@@ -13,7 +13,8 @@ from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_common.reconfigure_page import PageNumber, reconfigure_page
 
 _TUNED = {
-    "lift_height": "top of the swing above the ground, m",
+    "lift_height": "top of the swing above the ground at creeping speed, m",
+    "lift_height_fast": "the same at top speed, m; 0: the same as at creeping speed",
     "period_slow": "cycle at creeping speed, s",
     "period_fast": "cycle at top speed, s",
     "stance_radius": "circle on which the feet stand while walking, m",

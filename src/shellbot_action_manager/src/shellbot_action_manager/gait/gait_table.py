@@ -40,7 +40,7 @@ class Gait(Settings, error=ConfigError):
     #: period_slow, period_fast: Cycle time at creeping and at top speed, s
     period_slow: float = number(0.2, 5.0, "s")
     period_fast: float = number(0.2, 5.0, "s")
-    lift_height: float = number(0.005, 0.10, "m")  #: Top of the swing above the ground, m
+    lift_height: float = number(0.005, 0.10, "m")  #: Top of the swing above the ground at creeping speed, m
     lift_peak: float = number(0.3, 0.6)  #: Fraction of the swing at which the foot is highest
     #: lift_dwell, landing_dwell: Fraction of the swing at its start and, creeping, at its end in which the foot moves
     #: only vertically over the ground
@@ -57,6 +57,7 @@ class Gait(Settings, error=ConfigError):
     slip_scale: SlipScale = required()  #: Factor from the commanded to the feet's twist
     #: How deep below the mean of the standing feet a foot searches for the ground, m; 0: the floor is taken as flat
     search_depth: float = number(0.0, 0.06, "m", default=0.0)
+    lift_height_fast: float = number(0.0, 0.10, "m", default=0.0)  #: lift_height at top speed, m; 0: the same
     #: Greatest forward, sideways, turning speed where the legs allow more, m/s, m/s, rad/s
     speed_cap: Tuple[float, float, float] = number(0.0, 5.0, "m/s, rad/s", default=(0.40, 0.30, 1.0))
 
@@ -73,6 +74,11 @@ class Gait(Settings, error=ConfigError):
     def period(self, usage: float) -> float:
         """Return the cycle time (s) at a fraction 0..1 of the top speed."""
         return self.period_slow + (self.period_fast - self.period_slow) * min(max(usage, 0.0), 1.0)
+
+    def lift(self, usage: float) -> float:
+        """Return the top of the swing above the ground (m) at a fraction 0..1 of the top speed."""
+        slow, fast = self.lift_height, self.lift_height_fast or self.lift_height
+        return slow + (fast - slow) * min(max(usage, 0.0), 1.0)
 
     def dwell(self, usage: float) -> float:
         """Return the fraction of the swing without travel before the landing at a fraction 0..1 of the top speed."""

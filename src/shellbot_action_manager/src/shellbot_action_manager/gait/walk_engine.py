@@ -197,7 +197,8 @@ class WalkEngine:
         walking = self._state.active or bool(twist.any())
         self._follow_pose(dt, pose + self.lost_legs.lean, walking)
         if not (self._spare_idle(dt) and self.lost_legs.ready):
-            twist = np.zeros(3)
+            # feet that may not lift are soon out of reach
+            twist, self._brakes = np.zeros(3), bool(self.twist.any())
         self._home = self.gait if home_radius is None else replace(self.gait, rest_radius=home_radius)
         self._update_walkspace(walking)
         goal, goal_usage = self._scaled(twist)

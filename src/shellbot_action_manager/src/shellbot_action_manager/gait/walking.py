@@ -115,7 +115,7 @@ def advance(
         Whether the robot is to walk; otherwise the feet step home, and the clock stops when they are there.
     free_lift : callable, optional
         Asked when a foot lifts: leg, and where over the ground (n, 2) it will be at SWING_SAMPLES, in W as it will be
-        then, m; answers how high the foot may go, m. The gait's lift_height by default.
+        then, m; answers how high the foot may go, m. As high as the gait lifts it by default.
     planned : (3,) array, optional
         Twist that the footholds are planned for, when the body is held back for a moment; `twist` by default.
     lifts : bool
@@ -161,12 +161,12 @@ def advance(
     swinging = swinging | lifting
     lift_height, dwell = state.lift_height.copy(), state.dwell.copy()
     if lifting.any():
-        p_lift[lifting], dwell[lifting] = p_feet[lifting, :2], gait.dwell(usage if commanded else 0.0)
+        used = usage if commanded else 0.0
+        p_lift[lifting], dwell[lifting], lift_height[lifting] = p_feet[lifting, :2], gait.dwell(used), gait.lift(used)
 
     times = ((1.0 - gait.duty_factor) * period, gait.duty_factor * period)
     planned = twist if planned is None else planned
     for k in np.flatnonzero(lifting).tolist():
-        lift_height[k] = gait.lift_height
         if free_lift is not None:
             ahead = (1.0 - float(fraction[k])) * times[0] + 0.5 * times[1]
             stride = body_point_after(neutral[k], planned, ahead) - p_lift[k]
@@ -175,7 +175,7 @@ def advance(
                 ground_points_after((p_lift[k] + part * stride)[None], planned, u * times[0])[0]
                 for part, u in zip(along, SWING_SAMPLES)
             ]
-            lift_height[k] = free_lift(k, np.array(path))
+            lift_height[k] = min(lift_height[k], free_lift(k, np.array(path)))
     a_feet = np.zeros((6, 3))
     fly(
         swinging, lifting, fraction, before, times, (gait.lift_dwell, gait.ramp, gait.lift_peak), dwell, lift_height,

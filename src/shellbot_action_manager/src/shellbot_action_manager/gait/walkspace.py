@@ -75,7 +75,7 @@ def find_reach(legs: LegGeometry, gait: Gait, pose: np.ndarray, joint_margin: fl
         legs.leg_set,
         neutral_feet(gait.stance_radius),
         gait.stance_height,
-        gait.lift_height,
+        gait.lift(1.0),  # the longest strokes are those of top speed
         pose,
         joint_margin,
         legs.shank_min,
