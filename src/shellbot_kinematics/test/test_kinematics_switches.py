@@ -261,3 +261,25 @@ def test_status_ok_is_said_of_all(urdf, stand):
     solver = ready(urdf, "lm", stand)
     targets = solver.solve(walking(solver, 0.0, stand, SPHERE), stand, DT)
     assert {report.status for report in targets.reports} == {Status.OK}
+
+
+def test_a_foot_that_passed_under_its_coxa_axis_comes_back(urdf, stand):
+    """There the leg takes the branch of a foot behind the axis, whose coxa stops at its limit as the foot goes out."""
+    solver = ShellbotSolver(urdf)
+    solver.reset(stand)
+    ticks = [0, 20, 30, 40, 80, 100, 170, 200, 220, 280]
+    x = [0.2700, 0.2630, 0.2286, 0.2120, 0.2042, 0.1927, 0.1513, 0.2862, 0.2973, 0.2973]
+    y = [0.0, 0.0015, 0.0036, 0.0099, 0.0162, 0.0256, 0.0293, 0.0254, 0.0276, 0.0276]
+    z = [-0.1623, -0.1623, -0.1649, -0.1713, -0.1769, -0.1773, -0.1773, -0.1646, -0.1773, -0.1773]
+    feet, q, behind = solver.fk_feet(stand), stand, 0.0
+    for k in range(281):
+        feet[0] = [np.interp(k, ticks, values) for values in (x, y, z)]
+        p, joints = np.full((12, 3), np.nan), np.full((12, 3), np.nan)
+        p[:6], joints[6:, :2] = feet, stand[24:].reshape(6, 2)
+        references = PackedReferences(DT * k, 0.0, 0.0, frame=[FOOT] * 6 + [JOINT] * 6, p_base=p, joint_position=joints)
+        answer = solver.solve(references, q, DT)
+        if k > 0:
+            assert np.abs(answer.position - q)[:4].max() < 0.25, "rad in a tick"
+        q, behind = answer.position, min(behind, float(answer.position[1]))
+    assert behind < -1.0, "rad: it was on the other branch"
+    assert answer.status[0] == Status.OK and solver.fk_feet(q)[0] == pytest.approx(feet[0], abs=1e-5)

@@ -18,6 +18,7 @@ from shellbot_kinematics._layout import (
     AT_LIMIT,
     BAD_REFERENCE,
     CLIK,
+    FAR,
     FOOT,
     G_FAN,
     G_HIGH,
@@ -26,6 +27,7 @@ from shellbot_kinematics._layout import (
     G_ROT,
     G_SFAN,
     G_SPEED,
+    HOLD,
     JOINT,
     LM,
     O_RATES,
@@ -40,7 +42,9 @@ from shellbot_kinematics._layout import (
     REACHED,
     S_GAIN,
     S_LAST,
+    S_LEFT,
     S_MEASURED,
+    S_MODE,
     S_SOLVER,
     STOP_HEADING,
     STOP_NONE,
@@ -126,6 +130,22 @@ def lower_clik(P, o, tip, plan, R, i, S, j, fast, out):
 
 
 @bare_kernel
+def other_branch(P, o, tip, i, R, S, distance, stop, out):
+    """Leave the branch that the leg is on, at its limits and FAR from the target, for one that reaches the target;
+    return distance and stop. The leg is blended over: a foot that passed under its coxa axis stayed away else.
+    """
+    j, p, yes, no = 4 * i, R_P + 3 * i, bool(1), bool(0)
+    b1, b2, b3 = out[j + 1], out[j + 2], out[j + 3]
+    other, other_stop = lower_inverse(P, o, tip, R[p], R[p + 1], R[p + 2], S, S_LAST + j, yes, no, out, j)
+    if other > REACHED:
+        out[j + 1], out[j + 2], out[j + 3] = b1, b2, b3
+        return distance, stop
+    if S[S_LEFT + i] <= 0.0:
+        S[S_MODE + i] = HOLD  # starts the blend; until it ends, the last targets are nearer to the branch that is left
+    return other, other_stop
+
+
+@bare_kernel
 def lower_reference(P, o, i, R, S, aside, out):
     """Follow the reference of lower limb i; its fan and the fan's rate are in `out` already.
 
@@ -148,6 +168,8 @@ def lower_reference(P, o, i, R, S, aside, out):
         fast = finite(R, v, 2) and finite(R, R_W + 3 * i, 3)
     elif finite(R, p, 3):
         distance, stop = lower_inverse(P, o, tip, R[p], R[p + 1], R[p + 2], S, S_LAST + j, yes, yes, out, j)
+        if distance > FAR:
+            distance, stop = other_branch(P, o, tip, i, R, S, distance, stop, out)
         fast = finite(R, v, 3)
     else:
         return BAD_REFERENCE, 0.0, STOP_NONE, 0
