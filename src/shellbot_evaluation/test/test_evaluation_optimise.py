@@ -28,6 +28,9 @@ def test_the_numbers_of_a_gait_change_and_its_slow_period_follows():
     other = changed(GAIT, (("period_fast", 1.1 * GAIT.period_fast), ("slip_scale", 0.9)))
     assert other.period_slow == pytest.approx(1.1 * GAIT.period_slow)
     assert (other.slip_scale.forward, other.slip_scale.turn) == (0.9, GAIT.slip_scale.turn)
+    tripod = load_gaits()["tripod"]
+    lifted = changed(tripod, (("lift_height", 1.2 * tripod.lift_height),))
+    assert lifted.lift_height_fast == pytest.approx(1.2 * tripod.lift_height_fast) and tripod.lift_height_fast > 0.0
     with pytest.raises(ActionManagerError, match="lift_height"):
         changed(GAIT, (("lift_height", 0.5),))
     row = execute(Trial(900, "sprint", (("lift_height", 0.5),), 0.5, 1.0))

@@ -22,7 +22,7 @@ from .experiments import load_experiments
 from .search import Numbers, Rows
 from .transport_experiment import electrical_power, measured_walk
 
-#: Fields that are searched, with their ranges; period_slow follows period_fast in proportion
+#: Fields that are searched, with their ranges; period_slow and lift_height_fast follow the other in proportion
 KNOBS: Mapping[str, Tuple[float, float]] = {
     "period_fast": (0.26, 0.60),
     "lift_height": (0.012, 0.035),
@@ -80,6 +80,8 @@ def changed(gait: Gait, numbers: Sequence[Tuple[str, float]]) -> Gait:
         values["slip_scale"] = gait.slip_scale.replace(forward=values["slip_scale"])
     if "period_fast" in values:
         values["period_slow"] = gait.period_slow * values["period_fast"] / gait.period_fast
+    if "lift_height" in values:
+        values["lift_height_fast"] = gait.lift_height_fast * values["lift_height"] / gait.lift_height
     return gait.replace(**values)
 
 

@@ -70,7 +70,7 @@ def walkspace_of(arguments: argparse.Namespace) -> Tuple[Any, str]:
     gait = config.gaits[arguments.gait]
     height = checked_height(arguments.height, gait.stance_height)
     stance = checked_height(arguments.stance, gait.stance_radius, "--stance")
-    lift = gait.lift_height if arguments.lift is None else arguments.lift
+    lift = gait.lift(1.0) if arguments.lift is None else arguments.lift
     margin = config.joint_margin if arguments.margin is None else math.radians(arguments.margin)
     legs = LegSet.from_model(model)
     if arguments.leg is not None:
