@@ -230,6 +230,7 @@ class ActionManagerTest(unittest.TestCase):
 
     def test_03_the_page_of_gaits_changes_the_gait_while_it_walks(self):
         client = dynamic_reconfigure.client.Client("action_manager", timeout=WALL_LIMIT)
+        stride = client.get_configuration()["tripod_stride_limit"]
         before = self.live.last["walkspace"].max_velocity.linear.x
         twist = Twist()
         twist.linear.x = 0.1
@@ -246,7 +247,7 @@ class ActionManagerTest(unittest.TestCase):
             lambda: any("gait 'tripod': period_slow 2 s is more than twice" in text for text in self.live.logged),
             "the page's refusal",
         )
-        client.update_configuration({"tripod_stride_limit": 0.09})
+        client.update_configuration({"tripod_stride_limit": stride})
         self.live.until(lambda: self.live.last["walkspace"].max_velocity.linear.x == before, "the stride as it was")
         self.upright()
 

@@ -125,6 +125,11 @@ class SimulatorTest(unittest.TestCase):
         for message in self.joints.wait_count(100):
             self.assertLess(np.abs(np.array(message.position) - spawn).max(), np.radians(1.0))
 
+    def assert_ticks(self, stamps: List[int], name: str) -> None:
+        """One stamp a tick, in ns; a busy machine may have lost some on the way."""
+        self.assertEqual([stamp % 10_000_000 for stamp in stamps], [0] * len(stamps), name)
+        self.assertEqual(np.diff(stamps).min(), 10_000_000, name)
+
     def test_sensor_topics(self) -> None:
         """Types, frames, stamps of the same ticks as the clock, sensible values."""
         names = {
@@ -138,9 +143,8 @@ class SimulatorTest(unittest.TestCase):
         imu, odometry, contacts = (found[name][-1] for name in list(names)[:3])
         for name in list(names)[:3]:
             stamps = [m.header.stamp.to_nsec() for m in found[name]]
-            self.assertEqual(set(np.diff(stamps).tolist()), {10_000_000}, name)
-            self.assertEqual(stamps[0] % 10_000_000, 0)
-        self.assertEqual(set(np.diff([m.clock.to_nsec() for m in found["/clock"]]).tolist()), {10_000_000})
+            self.assert_ticks(stamps, name)
+        self.assert_ticks([m.clock.to_nsec() for m in found["/clock"]], "/clock")
         self.assertEqual(imu.header.frame_id, "imu_link")
         self.assertAlmostEqual(imu.linear_acceleration.z, 9.81, delta=0.2)
         self.assertEqual((odometry.header.frame_id, odometry.child_frame_id), ("world", "base_link"))
