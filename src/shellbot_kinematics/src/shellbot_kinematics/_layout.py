@@ -19,7 +19,6 @@ OK, HELD, BAD_REFERENCE, OUT_OF_REACH, AT_LIMIT, ABSENT = 0, 1, 2, 3, 4, 5
 STOP_NONE, STOP_FAR, STOP_NEAR, STOP_AXIS, STOP_PLANE, STOP_HEADING = 0, 9, 10, 11, 12, 13
 
 REACHED = 1e-6  # m: a target is met
-FAR = 0.05  # m: from a target that another branch reaches: a leg leaves the branch that it is on
 
 # ---- one lower leg: axes and lengths, tips, orientation of the sphere centre, limits (leg_geometry.py writes them)
 G_FAN, G_ROT, G_OFF = 0, 3, 12  # fan axis (3,) and axes of the leg (3, 3) in base_link; coxa axis from the fan's (3,)

@@ -18,7 +18,6 @@ from shellbot_kinematics._layout import (
     AT_LIMIT,
     BAD_REFERENCE,
     CLIK,
-    FAR,
     FOOT,
     G_FAN,
     G_HIGH,
@@ -55,6 +54,8 @@ from shellbot_kinematics._lower_inverse import lower_inverse
 from shellbot_kinematics._lower_leg import lower_pose, lower_tip, rates_of_pose, tip_of_pose, to_coxa
 from shellbot_kinematics._planar import STEADY, wrap
 from shellbot_kinematics._sphere import orientation, sphere_inverse, sphere_rates, turn_rates, yaw_pitch
+
+_FAR = 0.05  # m: beyond what a limit takes from a foot for a moment, when to change the branch would be a detour
 
 
 @bare_kernel
@@ -131,8 +132,8 @@ def lower_clik(P, o, tip, plan, R, i, S, j, fast, out):
 
 @bare_kernel
 def other_branch(P, o, tip, i, R, S, distance, stop, out):
-    """Leave the branch that the leg is on, at its limits and FAR from the target, for one that reaches the target;
-    return distance and stop. The leg is blended over: a foot that passed under its coxa axis stayed away else.
+    """Change a leg that its branch leaves _FAR from the target to a branch that reaches it, if there is one; return
+    distance and stop. Without this a foot that passed under its coxa axis would stay at a joint's limit for good.
     """
     j, p, yes, no = 4 * i, R_P + 3 * i, bool(1), bool(0)
     b1, b2, b3 = out[j + 1], out[j + 2], out[j + 3]
@@ -168,7 +169,7 @@ def lower_reference(P, o, i, R, S, aside, out):
         fast = finite(R, v, 2) and finite(R, R_W + 3 * i, 3)
     elif finite(R, p, 3):
         distance, stop = lower_inverse(P, o, tip, R[p], R[p + 1], R[p + 2], S, S_LAST + j, yes, yes, out, j)
-        if distance > FAR:
+        if distance > _FAR:
             distance, stop = other_branch(P, o, tip, i, R, S, distance, stop, out)
         fast = finite(R, v, 3)
     else:

@@ -73,17 +73,19 @@ class Gait(Settings, error=ConfigError):
 
     def period(self, usage: float) -> float:
         """Return the cycle time (s) at a fraction 0..1 of the top speed."""
-        return self.period_slow + (self.period_fast - self.period_slow) * min(max(usage, 0.0), 1.0)
+        return _at_usage(self.period_slow, self.period_fast, usage)
 
     def lift(self, usage: float) -> float:
         """Return the top of the swing above the ground (m) at a fraction 0..1 of the top speed."""
-        slow, fast = self.lift_height, self.lift_height_fast or self.lift_height
-        return slow + (fast - slow) * min(max(usage, 0.0), 1.0)
+        return _at_usage(self.lift_height, self.lift_height_fast or self.lift_height, usage)
 
     def dwell(self, usage: float) -> float:
         """Return the fraction of the swing without travel before the landing at a fraction 0..1 of the top speed."""
-        slow, fast = self.landing_dwell, self.landing_dwell_fast
-        return slow + (fast - slow) * min(max(usage, 0.0), 1.0)
+        return _at_usage(self.landing_dwell, self.landing_dwell_fast, usage)
+
+
+def _at_usage(slow: float, fast: float, usage: float) -> float:
+    return slow + (fast - slow) * min(max(usage, 0.0), 1.0)
 
 
 def _poor_support(offsets: Phases, duty: float) -> str:
