@@ -36,6 +36,7 @@ def test_period_goes_from_slow_to_fast(block):
         ("duty_factor", 0.45, r"only \d feet on the ground"),
         ("duty_factor", "half", r"duty_factor is 'half'; give a number"),
         ("lift_height", float("nan"), r"lift_height is nan"),
+        ("lift_height_fast", 0.001, r"lift_height_fast is 0.001 m; give 0.005 to 0.1 m, or 0"),
         ("lift_height", True, r"lift_height is True"),
         ("phase_offset", [0.0, 0.5], r"phase_offset is \[0.0, 0.5\]; give a list of 6 numbers"),
         ("phase_offset", [0.0] * 6, r"only 0 feet on the ground"),

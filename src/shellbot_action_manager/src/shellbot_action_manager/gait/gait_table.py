@@ -14,6 +14,7 @@ from shellbot_action_manager.errors import ConfigError, UnknownGaitError
 from shellbot_common import Settings, number, package_file, read_yaml, required
 
 Phases = Tuple[float, float, float, float, float, float]
+_LEAST_LIFT = 0.005  # m
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Gait(Settings, error=ConfigError):
     #: period_slow, period_fast: Cycle time at creeping and at top speed, s
     period_slow: float = number(0.2, 5.0, "s")
     period_fast: float = number(0.2, 5.0, "s")
-    lift_height: float = number(0.005, 0.10, "m")  #: Top of the swing above the ground at creeping speed, m
+    lift_height: float = number(_LEAST_LIFT, 0.10, "m")  #: Top of the swing above the ground at creeping speed, m
     lift_peak: float = number(0.3, 0.6)  #: Fraction of the swing at which the foot is highest
     #: lift_dwell, landing_dwell: Fraction of the swing at its start and, creeping, at its end in which the foot moves
     #: only vertically over the ground
@@ -62,7 +63,9 @@ class Gait(Settings, error=ConfigError):
     speed_cap: Tuple[float, float, float] = number(0.0, 5.0, "m/s, rad/s", default=(0.40, 0.30, 1.0))
 
     def conflict(self) -> str:
-        """Return what is wrong with the periods, or the phase at which fewer than three feet stand."""
+        """Return what is wrong with the lift or the periods, or the phase at which fewer than three feet stand."""
+        if 0.0 < self.lift_height_fast < _LEAST_LIFT:
+            return f"lift_height_fast is {self.lift_height_fast:g} m; give {_LEAST_LIFT:g} to 0.1 m, or 0 for lift_height"
         slow, fast = f"period_slow {self.period_slow:g} s", f"period_fast {self.period_fast:g} s"
         if self.period_fast > self.period_slow:
             return f"{fast} is longer than {slow}; swap them"
