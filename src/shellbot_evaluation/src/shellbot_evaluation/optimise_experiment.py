@@ -22,7 +22,8 @@ from .experiments import load_experiments
 from .search import Numbers, Rows
 from .transport_experiment import electrical_power, measured_walk
 
-#: Fields that are searched, with their ranges; period_slow follows period_fast in proportion, lift_height_fast lift_height
+#: Fields that are searched, with their ranges; in proportion, period_slow follows period_fast and lift_height_fast
+#: lift_height
 KNOBS: Mapping[str, Tuple[float, float]] = {
     "period_fast": (0.26, 0.60),
     "lift_height": (0.012, 0.035),

@@ -64,8 +64,9 @@ class Gait(Settings, error=ConfigError):
 
     def conflict(self) -> str:
         """Return what is wrong with the lift or the periods, or the phase at which fewer than three feet stand."""
-        if 0.0 < self.lift_height_fast < _LEAST_LIFT:
-            return f"lift_height_fast is {self.lift_height_fast:g} m; give {_LEAST_LIFT:g} to 0.1 m, or 0 for lift_height"
+        lift = self.lift_height_fast
+        if 0.0 < lift < _LEAST_LIFT:
+            return f"lift_height_fast is {lift:g} m; give {_LEAST_LIFT:g} to 0.1 m, or 0 for lift_height at all speeds"
         slow, fast = f"period_slow {self.period_slow:g} s", f"period_fast {self.period_fast:g} s"
         if self.period_fast > self.period_slow:
             return f"{fast} is longer than {slow}; swap them"
