@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -47,11 +48,11 @@ class PatientBusProcess(BusProcess):
         return super().start(timeout, **options)
 
 
-def until(condition, seconds=60.0, feed=None):
-    """Wait for a condition in real time; a test that hangs ends."""
+def until(condition, seconds=60.0, feed=None, show=lambda: ""):
+    """Wait for a condition in real time; a test that hangs ends, and shows what there was."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "waited too long"
+        assert time.monotonic() < deadline, f"waited too long {show()}"
         if feed is not None:
             feed()
         time.sleep(0.01)
@@ -147,32 +148,45 @@ def test_a_stop_and_torque_off_outlive_the_bus_process():
 
 PARENT = """
 import sys, time
-from shellbot_motor_driver import BusProcess, BusSettings, DriverConfig
-config = DriverConfig.from_mapping({"setpoint": SETPOINT})
-bus = BusProcess(BusSettings(sys.argv[1], link_latency=0.02, margin=0.1, config=config))
-bus.start(120.0)
+from test_driver_process import PatientBusProcess, settings
+bus = PatientBusProcess(settings(sys.argv[1], {"setpoint": SETPOINT}))
+bus.start()
 q = bus.state().command.copy()
 print(bus.pid, flush=True)
 while True:
     bus.tick(q)
-    print(bus.state().ladder.phase.name, flush=True)
+    ladder = bus.state().ladder
+    print(ladder.phase.name, ladder.text, flush=True)
+    if ladder.needs_rearm:  # replies that came too late
+        bus.rearm()
     time.sleep(0.01)
 """
 
 
+@contextmanager
+def orphan_of(source, port, phase, **setpoint):
+    """Give the bus process of a parent that was killed in a phase; none of them keeps the port afterwards."""
+    command = [sys.executable, "-c", source.replace("SETPOINT", repr(setpoint)), port]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    parent = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    orphan, lines = None, [parent.stdout.readline()]
+    try:
+        orphan = int(lines[0])
+        until(lambda: lines.append(parent.stdout.readline()) or lines[-1].startswith(phase), show=lambda: lines[-1])
+        parent.kill()
+        yield orphan
+    finally:
+        parent.kill()
+        parent.wait(10)
+        parent.stdout.close()
+        if orphan is not None and _is_alive(orphan):
+            os.kill(orphan, signal.SIGKILL)
+
+
 def test_the_parent_dies_servos_hold_and_the_next_parent_takes_over():
     # patient, so that the servos hold until the successor is there
-    source = PARENT.replace("SETPOINT", repr({"sit_after": 60.0, "off_after": 600.0}))
-    with emulated() as port:
-        parent = subprocess.Popen([sys.executable, "-c", source, port], stdout=subprocess.PIPE, text=True)
-        try:
-            orphan = int(parent.stdout.readline())
-            until(lambda: parent.stdout.readline() == "FOLLOWING\n")
-        finally:
-            parent.kill()
-            parent.wait(10)
-            parent.stdout.close()
-        os.kill(orphan, 0)  # it is alive: nobody lets go of the servos
+    with emulated() as port, orphan_of(PARENT, port, "FOLLOWING", sit_after=60.0, off_after=600.0) as orphan:
+        assert _is_alive(orphan), "it lets go of the servos"
         with PatientBusProcess(settings(port)) as bus:
             state = bus.state()
             assert bus.pid != orphan and state.ladder.rung("restarted") is not None
@@ -197,15 +211,8 @@ def test_a_port_that_was_plugged_in_again_is_handed_over_under_its_new_number(tm
     ids=["targets", "never any targets"],
 )
 def test_without_a_successor_the_orphan_ends_with_torque_off(last_words, phase):
-    source = PARENT.replace("SETPOINT", repr({"sit_after": 0.3, "off_after": 1.0, "sit_speed": 5.0}))
-    source = source.replace("bus.tick(q)", last_words)
-    with emulated() as port:
-        parent = subprocess.Popen([sys.executable, "-c", source, port], stdout=subprocess.PIPE, text=True)
-        orphan = int(parent.stdout.readline())
-        until(lambda: parent.stdout.readline() == f"{phase}\n")
-        parent.kill()
-        parent.wait(10)
-        parent.stdout.close()
+    source = PARENT.replace("bus.tick(q)", last_words)
+    with emulated() as port, orphan_of(source, port, phase, sit_after=0.3, off_after=1.0, sit_speed=5.0) as orphan:
         until(lambda: not _is_alive(orphan))
         with PatientBusProcess(settings(port)) as bus:
             # all were limp: a fresh start, which latches nothing; rungs that a slow machine adds clear themselves
