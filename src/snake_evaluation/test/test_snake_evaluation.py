@@ -11,7 +11,7 @@ import pytest
 
 from robot_evaluation.errors import EvaluationError
 from shellbot_common import package_file
-from snake_evaluation import experiment_cli, film, slips, snake_cli
+from snake_evaluation import experiment_cli, slips, snake_cli
 from snake_evaluation import identify as identify_module
 from snake_evaluation.changes import _change
 from snake_evaluation.commanded import driven_step
@@ -58,6 +58,15 @@ def test_gaits_step_as_they_did(gait, direction, figure, expected):
         assert abs(result.left_mm) < 1.0
     if gait in ("straight", "inclined", "inclined_fast", "side_fast"):
         assert result.odometry_error_percent < 6.0 and result.odometry_yaw_deg_per_m < 2.0
+
+
+@pytest.mark.parametrize(
+    ("gait", "figure", "expected"),
+    [("straight", "forward_mm", 67.4), ("inclined", "left_mm", 446.0), ("side_fast", "left_mm", 573.0)],
+)
+def test_a_step_of_5_ms_moves_as_one_of_2_does(gait, figure, expected):
+    result = run_cycles(Setup(friction=0.6, seed=5, timestep=0.005), gait, 1, 3)
+    assert getattr(result, figure) == pytest.approx(expected, rel=0.03) and not result.tipped
 
 
 def test_the_servos_and_the_ground_of_the_source_flap():
@@ -136,9 +145,7 @@ def test_identify_measures_what_the_map_says():
         (["slips", "--friction", "0"], "friction is 0.0"),
         (["slips", "--modules", "8", "--gait", "side_winding"], "gait side_winding turns a joint at"),
         (["film", "--modules", "1000"], "modules is 1000"),
-        (["shapes", "--friction", "-1"], "friction is -1.0"),
-        (["shapes", "--gait", "straight_long"], "straight_long has no alpha_deg"),
-        (["shapes", "--gait", "moonwalk"], "choose from still, straight"),
+        (["shapes", "none.json"], "cannot read none.json"),
         (["bus", "--modules", "0"], "modules is 0"),
         (["bus", "--modules", "2", "--gait", "straight", "--cycles", "0"], "cycles is 0; give at least 1"),
         (["speed", "--modules", "2", "--seconds", "0"], "seconds is 0.0; give a number from 0.01 to 1000 s"),
@@ -205,27 +212,40 @@ def test_a_measurement_goes_on_where_it_was_interrupted(tmp_path, monkeypatch, m
         assert found.kind.ranges == ((0.1, 0.5), (-100.0, -80.0)) and found.steps([[0.5, -90.0]])[0][2] > 0.0
 
 
-def test_the_shape_space_of_a_gait_scales_both_waves_and_the_floor_counts(tmp_path, monkeypatch):
+def test_a_sweep_scales_both_waves_leaves_out_what_cannot_be_and_is_drawn(tmp_path, monkeypatch, capsys):
     seen = []
-    monkeypatch.setattr(film, "ALPHAS", (20.0, 30.0))
-    monkeypatch.setattr(film, "UNDULATIONS", (1.5,))
 
-    def target(setup, target):
-        seen.append((setup.modules, setup.friction, target.shape))
-        return CycleResult("x", 1, 16, 0.8, 1, 1.0, 90.0, 3.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, False)
+    def cycles(arguments):
+        setup, name, direction, _ = arguments
+        shape = setup.gaits.shape(name)
+        seen.append((name, setup.friction, shape.pitch, shape.yaw))
+        case = (name, direction, setup.modules, setup.friction, setup.seed)
+        return [CycleResult(*case, 1.0, 90.0, 3.0, 1.0, *[0.0] * 5, False, setup.alpha_scale, setup.k_scale)]
 
-    monkeypatch.setattr(film, "run_target", target)
-    out = tmp_path / "shapes.png"
-    given = ["--gait", "side_winding", "--friction", "0.3", "--modules", "12", "--out", str(out)]
-    assert snake_cli.main(["shapes", *given]) == 0
-    assert {case[:2] for case in seen} == {(12, 0.3)} and out.read_bytes().startswith(b"\x89PNG")
-    amplitudes = [(case[2].pitch.amplitude, case[2].yaw.amplitude) for case in seen]
-    assert [yaw / pitch for pitch, yaw in amplitudes] == pytest.approx([8.0, 8.0]), "alpha 5 and 40 deg"
-    assert amplitudes[1][1] == pytest.approx(1.5 * amplitudes[0][1])
+    monkeypatch.setattr(experiment_cli, "_cycles", in_place_of(experiment_cli, "_cycles", cycles))
+    file, page, picture = tmp_path / "sweep.json", tmp_path / "sweep.md", tmp_path / "sweep.png"
+    scales = ["--alpha-scale", "0.5", "0.75", "2", "--k-scale", "1", "0.5", "--friction", "0.3", "0.9"]
+    gaits = ["--gait", "side_winding", "rolling", "straight_long"]
+    assert main([*gaits, *scales, "--seeds", "2", "--workers", "1", "--json", str(file)]) == 0
+    words = capsys.readouterr()
+    assert "alpha x 2, k x 1: gait side_winding turns a joint at" in words.err
+    assert "alpha x 0.5, k x 0.5: gait rolling has no undulations" in words.err
+    assert "gait straight_long has no alpha_deg" in words.err and "| k x " in words.out
+    waves = [case[2:] for case in seen if case[0] == "side_winding" and case[1] == 0.3]
+    assert len(seen) == 2 * 2 * (5 + 3) and len(waves) == 2 * 5
+    assert [yaw.step / pitch.step for pitch, yaw in waves] == pytest.approx([1.0] * 10)
+    assert waves[2][1].step == pytest.approx(0.5 * waves[0][1].step), "k 0.5"
+    assert waves[4][1].amplitude == pytest.approx(1.5 * waves[0][1].amplitude), "0.75 and 0.5 of alpha"
+    assert snake_cli.main(["results", str(file), "--write", str(page)]) == 0
+    lines = [line.split("|") for line in page.read_text().splitlines() if "side_winding" in line]
+    cases = [tuple(float(cell) for cell in line[2:4]) for line in lines]
+    assert cases == [(0.5, 1.0), (0.5, 0.5), (0.75, 1.0), (0.75, 0.5), (2.0, 0.5)]
+    assert snake_cli.main(["shapes", str(file), "--out", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_speed_tells_physics_from_the_rest():
-    table = speed_table((4,), ("straight",), Setup(friction=0.8, seed=1000), 0.2).splitlines()
+    table = speed_table((4,), ("straight",), Setup(friction=0.8, seed=1000, timestep=0.005), 0.2).splitlines()
     everything, physics, tick = (float(cell) for cell in table[2].split("|")[4:7])
     assert 0.0 < everything < physics and 0.0 < tick < 10.0
     with pytest.raises(EvaluationError, match="moonwalk"):

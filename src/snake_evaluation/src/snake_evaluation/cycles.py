@@ -17,6 +17,7 @@ from .snake_run import Setup, SnakeRun, Truth
 
 GRAVITY = 9.81  # m/s^2
 WARM_UP = 2  # cycles before the first that counts
+_CASE = ("friction", "alpha_scale", "k_scale")
 _CYCLES = 4  # of a gait outside the table
 _START = 4.0  # s that a gait may take to begin
 _TIPPED = math.radians(60.0)  # of roll against that at the start of the gait
@@ -41,6 +42,8 @@ class CycleResult:
     odometry_error_percent: float  #: Of the distance, over all cycles
     odometry_yaw_deg_per_m: float
     tipped: bool
+    alpha_scale: float = 1.0  #: Of the gait's winding angles
+    k_scale: float = 1.0  #: Of its undulations
 
 
 def run_cycles(setup: Setup, gait: str, direction: int, cycles: int = 6) -> CycleResult:
@@ -101,6 +104,7 @@ def measure(run: SnakeRun, gait: str, direction: int, cycles: int, rolls: bool) 
         100.0 * (run.saturated - saturated) / (setup.modules * cycles * period),
         run.greatest_speed, 100.0 * error / distance if distance > 1e-3 * cycles else math.nan,
         math.degrees(turn) / distance if distance > 1e-3 * cycles else math.nan, bool(is_tipped),
+        setup.alpha_scale, setup.k_scale,
     )  # fmt: skip
 
 
@@ -114,7 +118,7 @@ def steps_of(places: Sequence[Truth]) -> np.ndarray:
 
 def summarise(runs: Sequence[CycleResult]) -> Dict[str, Any]:
     """Return means, and the spread of each figure, of repeated runs of one case; whether any run tipped over."""
-    figures = [name for name, value in asdict(runs[0]).items() if isinstance(value, float) and name != "friction"]
+    figures = [name for name, value in asdict(runs[0]).items() if isinstance(value, float) and name not in _CASE]
     summary: Dict[str, Any] = {"n": len(runs)}
     for name in figures:
         values = [v for v in (getattr(run, name) for run in runs) if math.isfinite(v)]

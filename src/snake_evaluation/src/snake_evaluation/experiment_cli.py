@@ -7,7 +7,7 @@ import argparse
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ContextManager, Dict, List, Optional, Sequence
+from typing import Any, ContextManager, Dict, List, Optional, Sequence, Tuple
 
 from robot_evaluation.console import add_seeds, engine_of, file_of, run_tool, say, seeds_of
 from robot_evaluation.errors import EvaluationError
@@ -24,7 +24,7 @@ from snake_motion.families import FAMILIES
 from .changes import Change, run_changes
 from .commanded import Commanded, run_commands
 from .cycles import CycleResult, run_cycles, summarise
-from .snake_run import TIMESTEPS, Setup
+from .snake_run import Setup
 from .waypoint_experiment import Mission, run_waypoints
 
 COLUMNS = {
@@ -32,6 +32,8 @@ COLUMNS = {
     "direction": "d",
     "modules": "modules",
     "friction": "friction",
+    "alpha_scale": "alpha x",
+    "k_scale": "k x",
     "forward_mm": "forward mm",
     "left_mm": "left mm",
     "yaw_deg": "yaw deg",
@@ -92,7 +94,18 @@ def parser() -> argparse.ArgumentParser:
         help="waypoints: what moves it sideways (default side_winding)",
     )
     p.add_argument("--cycles", type=int, default=6, help="cycles that count, after two (default 6)")
-    p.add_argument("--timestep", type=float, default=TIMESTEPS[0], help="of the physics, s (default 0.002)")
+    p.add_argument(
+        "--timestep", type=float, default=0.002, help="of the physics, s, a whole part of 0.01 (default 0.002)"
+    )
+    for name, what in (("alpha", "winding angles"), ("k", "undulations")):
+        p.add_argument(
+            f"--{name}-scale",
+            type=float,
+            nargs="+",
+            default=[1.0],
+            metavar="X",
+            help=f"gait: {what} times so much (default 1)",
+        )
     p.add_argument("--json", type=file_of, metavar="FILE", help="write runs and summary there")
     p.add_argument(
         "--write", type=Path, metavar="PAGE", help="gait: put a table between the markers snake-modules of a page"
@@ -134,8 +147,21 @@ def _run(options: argparse.Namespace) -> int:
         options.json = options.out / f"snake_{options.experiment}.json"
     files = (options.variables, options.gaits, options.maps, options.odometry)
     setups = [
-        Setup(modules, options.servo, friction, seed, options.timestep, options.simulator, *files, options.sideways_by)
+        Setup(
+            modules,
+            options.servo,
+            friction,
+            seed,
+            options.timestep,
+            options.simulator,
+            *files,
+            options.sideways_by,
+            alpha,
+            k,
+        )
         for modules in options.modules
+        for alpha in options.alpha_scale
+        for k in options.k_scale
         for friction in options.friction
         for seed in seeds_of(options.seeds)
     ]
@@ -150,9 +176,10 @@ def _run(options: argparse.Namespace) -> int:
         "commands": (run_commands, options.family, Commanded),
         "waypoints": (run_waypoints, None, Mission),
     }[options.experiment]
-    if len(options.modules) > 1 or options.write:
+    if len(options.modules) > 1 or options.write or any(s.alpha_scale != 1.0 or s.k_scale != 1.0 for s in setups):
         raise EvaluationError(
-            "several --modules, and --write, are for gaits only; name one number, and a file with --json"
+            "several --modules, --alpha-scale, --k-scale and --write are for gaits only; name one number, and a file "
+            "with --json"
         )
     of = " ".join([options.experiment, *(options.gait or ())])
     jobs = [(f"{of} {s.friction} seed {s.seed}", (s, argument)) for s in setups]
@@ -182,42 +209,52 @@ def _gaits(options: argparse.Namespace, setups: Sequence[Setup]) -> int:
     names = _names(options, setups, ["straight"])
     if options.write:
         split_at_markers(options.write, "snake-modules")  # before the first run
-    robots = {setup.modules: setup for setup in setups}
-    refusals = {(name, n): _refusal(robot, name) for n, robot in robots.items() for name in names}
+    robots = {_body(setup): setup for setup in setups}
+    refusals = {(name, body): _refusal(robot, name) for body, robot in robots.items() for name in names}
+    for (_, (modules, alpha, k)), reason in refusals.items():
+        scales = f", alpha x {alpha:g}, k x {k:g}" if (alpha, k) != (1.0, 1.0) else ""
+        sys.stderr.write(f"left out with {modules} modules{scales}: {reason}\n" if reason else "")
+    case = "{} {:+d} modules {} friction {} alpha x {:g} k x {:g} seed {}".format
     cases = [
-        (setup, name, d, options.cycles)
+        (case(name, d, s.modules, s.friction, s.alpha_scale, s.k_scale, s.seed), (s, name, d, options.cycles))
         for name in names
         for d in options.direction or [1]
-        for setup in setups
-        if not refusals[name, setup.modules]
+        for s in setups
+        if not refusals[name, _body(s)]
     ]
     if not cases:
         raise EvaluationError(next(iter(refusals.values())))
-    for (_, modules), reason in refusals.items():
-        sys.stderr.write(f"left out with {modules} modules: {reason}\n" if reason else "")
-    labels = [
-        (f"{name} {d:+d} modules {s.modules} friction {s.friction} seed {s.seed}", (s, name, d, c))
-        for s, name, d, c in cases
-    ]
     with _journal(options, CycleResult, setups[0].digest) as journal:
-        found = map_jobs(_cycles, labels, options.jobs, pool_of(options.scheduler), journal)
+        found = map_jobs(_cycles, cases, options.jobs, pool_of(options.scheduler), journal)
         runs = [run for (run,) in found]
+        keys = ["gait", "direction", "modules", "friction"]
+        keys += [key for key in ("alpha_scale", "k_scale") if any(getattr(run, key) != 1.0 for run in runs)]
         groups: Dict[Any, List[CycleResult]] = {}
         for run in runs:
-            groups.setdefault((run.gait, run.direction, run.modules, run.friction), []).append(run)
-        keys = ("gait", "direction", "modules", "friction")
+            groups.setdefault(tuple(getattr(run, key) for key in keys), []).append(run)
         rows = [{**dict(zip(keys, group)), **summarise(each)} for group, each in groups.items()]
+        columns = {key: title for key, title in COLUMNS.items() if key in rows[0]}
         summary = rows[0] if len(rows) == 1 else {"cases": rows, "tipped": sum(row["tipped"] for row in rows)}
-        _report(options, [asdict(run) for run in runs], summary, markdown_table(rows, COLUMNS, DIGITS))
+        _report(options, [asdict(run) for run in runs], summary, markdown_table(rows, columns, DIGITS))
         if options.write:
             columns = {key: title for key, title in COLUMNS.items() if key in WRITTEN}
             write_between_markers(options.write, "snake-modules", markdown_table(rows, columns, DIGITS))
     return 1 if any(run.tipped for run in runs) else 0
 
 
+def _body(setup: Setup) -> Tuple[int, float, float]:
+    return setup.modules, setup.alpha_scale, setup.k_scale
+
+
 def _refusal(setup: Setup, name: str) -> str:
+    gaits = setup.gaits
+    row = gaits.rows[name]
+    if setup.alpha_scale != 1.0 and not row.has_angle:
+        return f"gait {name} has no alpha_deg to scale"
+    if setup.k_scale != 1.0 and not row.has_undulations:
+        return f"gait {name} has no undulations to scale"
     try:
-        setup.gaits.shape(name)
+        gaits.shape(name)
     except SnakeMotionError as error:
         return str(error)
     return ""

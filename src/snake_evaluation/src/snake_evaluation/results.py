@@ -47,18 +47,21 @@ def write_results(
     """
     runs: Dict[str, List[Row]] = {}
     for file in files:
-        experiment, found = _load(file)
+        experiment, found = load_runs(file)
         runs.setdefault(experiment, []).extend(found)
-    parts = [_HEAD] + [_SECTIONS[name](runs[name]) for name in _SECTIONS if name in runs]
-    travels = [run for file in odometry for run in _load(file)[1]] if odometry else runs.get("gait", [])
-    if travels:
+    is_sweep = any(run.get(key, 1.0) != 1.0 for run in runs.get("gait", ()) for key in ("alpha_scale", "k_scale"))
+    sections = {**_SECTIONS, "gait": _shapes} if is_sweep else _SECTIONS
+    parts = [_HEAD] + [sections[name](runs[name]) for name in sections if name in runs]
+    travels = [run for file in odometry for run in load_runs(file)[1]] if odometry else runs.get("gait", [])
+    if travels and not is_sweep:
         parts.append(_odometry(travels))
     if modules:
-        parts.append(_modules([run for file in modules for run in _load(file)[1]]))
+        parts.append(_modules([run for file in modules for run in load_runs(file)[1]]))
     write_file(path, "\n".join(parts))
 
 
-def _load(file: Path) -> Tuple[str, List[Row]]:
+def load_runs(file: Path) -> Tuple[str, List[Row]]:
+    """Return the experiment of a file of scripts/experiment snake, and its runs; raises as `write_results`."""
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         experiment, runs = content["experiment"], content["runs"]
@@ -117,6 +120,19 @@ def _modules(runs: Sequence[Row]) -> str:
     return (
         f"## Number of modules\n\n{_seeds(runs)} (64 modules: fewer), friction {frictions}, direction +1. A gait that "
         f"is missing is refused with so few modules.\n\n{markdown_table(rows)}\n"
+    )
+
+
+def _shapes(runs: Sequence[Row]) -> str:
+    rows = [
+        {"gait": gait, "alpha x": alpha, "k x": k, **_steps(found), "power W": _span(found, "power_w")}
+        for (gait, alpha, k), found in _grouped(runs, "gait", "alpha_scale", "k_scale").items()
+    ]
+    frictions = ", ".join(str(mu) for mu in sorted({run["friction"] for run in runs}))
+    return (
+        f"## Winding angle and undulations\n\n{_seeds(runs)}, friction {frictions}, direction +1; steps of a cycle. "
+        f"alpha and k are multiples of the gait's own. What is missing is refused: too fast for the servos.\n\n"
+        f"{markdown_table(rows)}\n"
     )
 
 

@@ -17,9 +17,10 @@ from snake_motion.errors import SnakeMotionError
 from snake_motion.families import FAMILIES
 
 from .cycles import CycleResult
-from .film import film_all, shape_space
+from .film import film_all
 from .identify import identify, write_map
 from .results import write_results
+from .shape_plot import draw_shapes
 from .slips import FAMILY_ROWS, identify_slips, pack_steps, unpack_steps, write_slips
 from .snake_run import Setup
 from .speed import speed_table
@@ -93,12 +94,14 @@ def parser() -> argparse.ArgumentParser:
     film.add_argument("--gaits", type=Path, metavar="FILE", help=_GAITS)
     film.add_argument("--variables", type=Path, metavar="FILE", help=_VARIABLES)
     film.add_argument("--out", type=Path, default=Path("docs/pictures"), help="folder (default docs/pictures)")
-    shapes = add_command(commands, "shapes", "draw the steps of gaits over the shape space")
+    shapes = add_command(commands, "shapes", "draw the steps of gaits over winding angle and undulations")
     shapes.add_argument(
-        "--gait", default="straight", help="whose winding angle and undulations are changed (default straight)"
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="JSON of scripts/experiment snake --alpha-scale X ... --k-scale X ...",
     )
-    shapes.add_argument("--modules", type=int, default=16, help=_MODULES.format("16"))
-    shapes.add_argument("--friction", type=float, default=0.8, help=_FRICTION)
     shapes.add_argument("--gaits", type=Path, metavar="FILE", help=_GAITS)
     shapes.add_argument(
         "--out",
@@ -106,7 +109,6 @@ def parser() -> argparse.ArgumentParser:
         default=Path("docs/pictures/snake_shape_space.png"),
         help="picture to write (default docs/pictures/snake_shape_space.png)",
     )
-    add_workers(shapes, scheduler=False)
     bus = add_command(commands, "bus", "measure gaits on AX-12A servos behind the motor driver, emulated byte by byte")
     bus.add_argument(
         "--gait",
@@ -130,6 +132,7 @@ def parser() -> argparse.ArgumentParser:
         "--modules", type=int, nargs="+", default=[16, 32, 64, 128], help=_MODULES.format("16 32 64 128")
     )
     speed.add_argument("--friction", type=float, default=0.8, help=_FRICTION)
+    speed.add_argument("--timestep", type=float, default=0.002, help="of the physics, s (default 0.002)")
     speed.add_argument("--seconds", type=float, default=2.0, help="simulated time of each case (default 2)")
     return p
 
@@ -163,9 +166,7 @@ def _film(options: argparse.Namespace) -> int:
 
 
 def _shapes(options: argparse.Namespace) -> int:
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    setup = Setup(modules=options.modules, friction=options.friction, gaits_file=options.gaits)
-    shape_space(setup, options.gait, options.out, options.jobs)
+    draw_shapes(options.files, options.out, options.gaits)
     say(str(options.out))
     return 0
 
@@ -179,7 +180,7 @@ def _bus(options: argparse.Namespace) -> int:
 
 
 def _speed(options: argparse.Namespace) -> int:
-    setup = Setup(friction=options.friction, seed=1000, gaits_file=options.gaits)
+    setup = Setup(friction=options.friction, seed=1000, timestep=options.timestep, gaits_file=options.gaits)
     say(speed_table(options.modules, options.gait, setup, options.seconds))
     return 0
 

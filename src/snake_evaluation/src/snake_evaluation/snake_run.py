@@ -11,7 +11,7 @@ from typing import Callable, Dict, Mapping, Optional, Tuple
 
 import numpy as np
 
-from shellbot_common import TICK, package_file
+from shellbot_common import TICK, check_number, package_file
 from shellbot_common.rotations import rotation_from_quaternion
 from shellbot_simulator import Simulator
 from shellbot_simulator.core.config import SimulatorConfig, load_config
@@ -27,7 +27,6 @@ from snake_motion.velocity_map import VelocityMap, load_maps
 
 SLOW = {"source": 3.0}
 """Time scale of the gaits by servo, 1 where it is not named: the source's servo takes 1.6 to 3.1 s a cycle."""
-TIMESTEPS = (0.002, 0.001)
 
 
 @dataclass(frozen=True)
@@ -38,17 +37,21 @@ class Setup:
     servo: str = "ax"
     friction: float = 0.8
     seed: Optional[int] = 1
-    timestep: float = 0.002  #: s, of the physics
+    timestep: float = 0.002  #: s, of the physics; contacts are as soft as one above 0.003 s needs
     engine: str = "mujoco"  #: Or `bullet`
     variables_file: Optional[Path] = None  #: Body and servos; those of the packages where a file is not given
     gaits_file: Optional[Path] = None
     maps_folder: Optional[Path] = None
     odometry_file: Optional[Path] = None
     sideways_by: str = "side_winding"  #: Of `SIDEWAYS_BY`
+    alpha_scale: float = 1.0  #: Of the winding angles of all gaits
+    k_scale: float = 1.0  #: Of their undulations
 
     def __post_init__(self) -> None:
         """Refuse what no robot or floor can have, before anything is computed with it."""
         _ = self.variables, self.simulator  # both check what they are made of
+        check_number("alpha_scale", self.alpha_scale, 0.01, 2.0)
+        check_number("k_scale", self.k_scale, 0.01, 10.0)
 
     @property
     def variables(self) -> SnakeVariables:
@@ -60,7 +63,15 @@ class Setup:
         """The physics' settings."""
         kind = "simulator_long" if self.modules > 16 else "simulator"
         changes = load_config(package_file("snake_description", f"config/{kind}.yaml"))
-        return changes.replace(friction=self.friction, timestep=self.timestep, engine=self.engine)
+        least = 2.0 * self.timestep  # MuJoCo's, of the time constants
+        softness = {
+            name: (max(given, least), ratio)
+            for name, (given, ratio) in (
+                ("contact_solref", changes.contact_solref),
+                ("coupling_solref", changes.coupling_solref),
+            )
+        }
+        return changes.replace(friction=self.friction, timestep=self.timestep, engine=self.engine, **softness)
 
     @property
     def time_scale(self) -> float:
@@ -73,7 +84,10 @@ class Setup:
         variables, config = self.variables, load_engine_config()
         velocity = variables.chosen_servo.velocity
         limits = ServoLimits(math.radians(variables.joint_limit_deg), velocity, config.acceleration)
-        return GaitTable(load_rows(self.gaits_file), self.modules, limits, self.time_scale)
+        rows = load_rows(self.gaits_file)
+        if (self.alpha_scale, self.k_scale) != (1.0, 1.0):
+            rows = {name: row.scaled(self.alpha_scale, self.k_scale) for name, row in rows.items()}
+        return GaitTable(rows, self.modules, limits, self.time_scale)
 
     @property
     def digest(self) -> str:

@@ -29,6 +29,25 @@ class GaitRow(Settings, error=SnakeMotionError):
     rolls: bool = False
     source: bool = False
 
+    @property
+    def has_angle(self) -> bool:
+        """Whether a wave has a winding angle that `scaled` can change."""
+        return bool(self.pitch.alpha_deg or self.yaw.alpha_deg)
+
+    @property
+    def has_undulations(self) -> bool:
+        """Whether a wave has undulations that `scaled` can change."""
+        return bool(self.pitch.k or self.yaw.k)
+
+    def scaled(self, alpha: float, k: float) -> GaitRow:
+        """Return the gait with the winding angles and the undulations of its waves multiplied."""
+
+        def wave(given: WaveRow) -> WaveRow:
+            changes = {"alpha_deg": (given.alpha_deg, alpha), "k": (given.k, k)}
+            return given.replace(**{key: value * by for key, (value, by) in changes.items() if value is not None})
+
+        return self.replace(pitch=wave(self.pitch), yaw=wave(self.yaw))
+
     def shape(self, modules: int, time_scale: float = 1.0) -> GaitShape:
         """Return the gait of a snake of so many modules, slower by `time_scale`."""
         return GaitShape(

@@ -31,6 +31,7 @@ class TorqueWatch:
         self._far_for, self._idle_for = np.zeros(joints), np.zeros(joints)  # s: far off; without effort
         self._error = np.zeros(joints)  # rad: mean over some lost_time
         self._strongest = 0.0  # N m: greatest effort of any joint, remembered for some _MEMORY times lost_time
+        self._elapsed = 0.0  # s since joints were last looked at
 
     def clear(self) -> None:
         """Forget what was seen."""
@@ -44,12 +45,16 @@ class TorqueWatch:
         Parameters
         ----------
         elapsed : float
-            Since the last call, s.
+            Since the last call, s. Joints are looked at five ticks after they last were.
         command, q : (n,) array
             Commanded and measured angles, rad.
         effort : (n,) array or None
             Measured, N m (of servos: their load); None, or zeros since `clear`, if it is not known.
         """
+        self._elapsed += elapsed
+        if self._elapsed < _LOOK_S:
+            return ""
+        elapsed, self._elapsed = self._elapsed, 0.0
         config = self._config
         error = np.abs(command - q)
         part = min(1.0, elapsed / config.lost_time)
@@ -75,6 +80,7 @@ class TorqueWatch:
         return ""
 
 
+_LOOK_S = 0.045  # s, five ticks: to look at each would take a tenth of the time of a simulated tick
 _MEMORY = 10.0
 _REQUEST = "request the mode go"
 _REMEDY = f"stopping flat. Free or replace it, then {_REQUEST}"
