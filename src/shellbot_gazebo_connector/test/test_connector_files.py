@@ -48,6 +48,24 @@ def test_spawn_command_line_passes_the_rest_on():
     assert line.count("-J") == 24
 
 
+def test_the_spawner_ends_without_the_robot_and_stays_with_it(monkeypatch):
+    from shellbot_description import robot_profile
+
+    node = pytest.importorskip("shellbot_gazebo_connector.spawn_in_gazebo_node")
+    monkeypatch.setattr(node.rospy, "get_param", lambda *_: robot_profile("walker").to_text())
+    parameters, became = {}, []
+    monkeypatch.setattr(node.rospy, "set_param", parameters.__setitem__)
+    monkeypatch.setattr(node.os, "execvp", lambda file, line: became.append(line))
+    monkeypatch.setattr(node.sys, "argv", ["spawn_in_gazebo"])
+    monkeypatch.setattr(node.subprocess, "call", lambda _line: 1)
+    with pytest.raises(SystemExit, match="was not spawned: rosrun gazebo_ros spawn_model ended with 1"):
+        node.main()
+    assert not parameters and not became
+    monkeypatch.setattr(node.subprocess, "call", lambda _line: 0)
+    node.main()
+    assert parameters == {"/robot_is_spawned": True} and became == [["sleep", "infinity"]]
+
+
 def test_world_is_a_flat_floor_at_one_millisecond_without_downloads():
     root = ElementTree.parse(PACKAGE / "worlds" / "shellbot.world").getroot()
     assert root.tag == "sdf"
@@ -148,6 +166,7 @@ def test_gazebo_begins_once_with_the_controllers_unless_it_stays_paused(
     launch = loaded(tmp_path, "gazebo.launch", [*given, *arguments])
     nodes = {node.name: node for node in launch.nodes}
     assert nodes["spawn_robot"].args.split() == spawns
+    assert nodes["spawn_robot"].required, "without the robot the launch ends"
     assert nodes["start_controllers"].args.split() == ["joint_state_controller", "shellbot_legs_controller"]
     assert nodes["gazebo_pace"].args.split() == ["shellbot_legs_controller", *paces]
     values = parameters(launch)

@@ -26,6 +26,27 @@ def test_a_command_that_overtakes_its_states_counts():
     assert not pace.on_command(2 * TICK, 0.0)
 
 
+def test_ticks_without_a_command_are_counted():
+    pace = Pace(STEP)
+    for k in range(5):
+        pace.on_states(k * TICK, 0.0)
+    assert pace.lost == 0, "before the first command there is nobody who could lose them"
+    for k in range(5, 10):
+        pace.on_states(k * TICK, 0.0)
+        pace.on_command(k * TICK, 0.0)
+    assert pace.lost == 0
+    for k in range(10, 14):
+        pace.on_states(k * TICK, 0.0)
+    pace.on_command(13 * TICK, 0.0)
+    assert pace.lost == 3
+    pace.on_command(15 * TICK, 0.0)  # it overtook its states, and those of 14 had no command
+    pace.on_states(15 * TICK, 0.0)
+    assert pace.lost == 4
+    pace.on_states(0.0, 0.0)  # a reset
+    pace.on_command(0.0, 0.0)
+    assert pace.lost == 4
+
+
 def test_it_begins_with_the_steps_to_the_next_states():
     for late, steps in ((0.0, 10), (0.001, 9), (0.009, 1), (0.010, 10), (0.137, 3)):
         pace = Pace(STEP)

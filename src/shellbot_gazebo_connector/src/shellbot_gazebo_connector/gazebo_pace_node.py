@@ -40,6 +40,7 @@ class GazeboPaceNode:
         self._pace = Pace(float(step))
         self._changed, self._due = threading.Condition(), False
         self._is_silent = False  # joints and IMU, after a reset of the clock
+        self._lost = 0  # ticks without a command, as reported
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
 
     def begin(self) -> None:
@@ -118,6 +119,9 @@ class GazeboPaceNode:
         level, text = DiagnosticStatus.OK, "Gazebo goes in lock-step with the chain"
         if not self._pace.follows:
             level, text = DiagnosticStatus.WARN, "no commands with a stamp come: Gazebo runs without waiting for them"
+        lost, self._lost = self._pace.lost - self._lost, self._pace.lost
+        if lost and self._pace.follows:
+            level, text = DiagnosticStatus.WARN, f"{lost} ticks of the last second had no command"
         until = self._pace.silent_until(rospy.get_time())
         if until is not None:
             level, text = (
@@ -127,7 +131,10 @@ class GazeboPaceNode:
             if not self._is_silent:
                 rospy.logwarn("gazebo_pace: %s; /gazebo/reset_world puts the robot back without that", text)
         self._is_silent = until is not None
-        values = [KeyValue("real-time factor", f"{factor:.2f}")]
+        values = [
+            KeyValue("real-time factor", f"{factor:.2f}"),
+            KeyValue("ticks without a command", str(self._pace.lost)),
+        ]
         status = DiagnosticStatus(level=level, name="gazebo_pace", message=text, values=values)
         message = DiagnosticArray(status=[status])
         message.header.stamp = rospy.Time.now()

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Node ``spawn_in_gazebo``: runs gazebo_ros' spawn_model with the profile's arguments, and says when it is done."""
+"""Node ``spawn_in_gazebo``: runs gazebo_ros' spawn_model with the profile's arguments, and says when it is done.
+
+It is required: without the robot the launch ends. With it, the program becomes one that sleeps, as its own end would
+end the launch, too.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import List
@@ -26,6 +31,10 @@ def main() -> None:
     except ProfileError as error:
         sys.exit(str(error))
     status = subprocess.call(line)
-    if status == 0:
-        rospy.set_param(SPAWNED, True)
-    sys.exit(status)
+    if status:
+        sys.exit(
+            f"the robot was not spawned: rosrun gazebo_ros spawn_model ended with {status}; its words are above, and "
+            "docs/install.md names what it needs (python3-tf)"
+        )
+    rospy.set_param(SPAWNED, True)
+    os.execvp("sleep", ["sleep", "infinity"])
