@@ -51,7 +51,8 @@ def write_results(
         runs.setdefault(experiment, []).extend(found)
     is_sweep = any(run.get(key, 1.0) != 1.0 for run in runs.get("gait", ()) for key in ("alpha_scale", "k_scale"))
     sections = {**_SECTIONS, "gait": _shapes} if is_sweep else _SECTIONS
-    parts = [_HEAD] + [sections[name](runs[name]) for name in sections if name in runs]
+    head = _HEAD.replace("the snake\n", "the snake over winding angle and undulations\n", 1) if is_sweep else _HEAD
+    parts = [head] + [sections[name](runs[name]) for name in sections if name in runs]
     travels = [run for file in odometry for run in load_runs(file)[1]] if odometry else runs.get("gait", [])
     if travels and not is_sweep:
         parts.append(_odometry(travels))
@@ -130,8 +131,9 @@ def _shapes(runs: Sequence[Row]) -> str:
     ]
     frictions = ", ".join(str(mu) for mu in sorted({run["friction"] for run in runs}))
     return (
-        f"## Winding angle and undulations\n\n{_seeds(runs)}, friction {frictions}, direction +1; steps of a cycle. "
-        f"alpha and k are multiples of the gait's own. What is missing is refused: too fast for the servos.\n\n"
+        f"## Steps of a cycle\n\n{_seeds(runs)}, friction {frictions}, direction +1. alpha and k are multiples of the "
+        "gait's own; 16 modules bound k to 2.67. What is missing is refused: too fast for the servos. Drawn by "
+        "`scripts/snake shapes FILE ...`.\n\n"
         f"{markdown_table(rows)}\n"
     )
 

@@ -26,7 +26,7 @@ _GAITS_A_ROW = 2
 
 def draw_shapes(files: Sequence[Path], path: Path, gaits_file: Optional[Path] = None) -> None:
     """Draw step and cost of transport of each gait over its greater winding angle, with a line for each number of
-    undulations of that wave: medians of all runs, and bands from the least to the greatest.
+    undulations (of that wave, or of the other if it is circular): medians of all runs, bands from least to greatest.
 
     Parameters
     ----------
@@ -65,14 +65,17 @@ def draw_shapes(files: Sequence[Path], path: Path, gaits_file: Optional[Path] = 
     for (name, found), pair in zip(runs.items(), pairs):
         row = table[name]
         main = max((row.pitch, row.yaw), key=lambda wave: abs(wave.alpha_deg or 0.0))
-        key = max(_STEPS, key=lambda step: float(np.abs([run[step] for run in found]).max()) / _STEPS[step][1])
+        own = [run for run in found if run["alpha_scale"] == run["k_scale"] == 1.0] or found
+        key = max(_STEPS, key=lambda step: float(np.abs([run[step] for run in own]).max()) / _STEPS[step][1])
         for axis, value, label in zip(pair, (key, "cost_of_transport"), (_STEPS[key][0], "cost of transport")):
-            _draw(axis, found, value, main.alpha_deg or 0.0, main.k or 0.0)
+            _draw(axis, found, value, main.alpha_deg or 0.0, main.k or row.pitch.k or row.yaw.k or 0.0)
             axis.set_xlabel("winding angle, deg" if main.k else "arc, deg")
             axis.set_ylabel(label)
             axis.set_title(name.replace("_", " "), fontsize=9)
             axis.grid(alpha=0.3)
         pair[1].set_yscale("log")
+        for ticks in ("major", "minor"):
+            getattr(pair[1].yaxis, f"set_{ticks}_formatter")("{x:g}")
         pair[0].legend(fontsize=7)
     for pair in pairs[len(runs) :]:
         for axis in pair:
