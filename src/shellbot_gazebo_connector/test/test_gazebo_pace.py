@@ -28,22 +28,29 @@ def test_a_command_that_overtakes_its_states_counts():
 
 def test_ticks_without_a_command_are_counted():
     pace = Pace(STEP)
-    for k in range(5):
+
+    def tick(k, command=True):
         pace.on_states(k * TICK, 0.0)
+        if command:
+            pace.on_command(k * TICK, 0.0)
+
+    for k in range(10):
+        tick(k, command=k >= 5)
     assert pace.lost == 0, "before the first command there is nobody who could lose them"
-    for k in range(5, 10):
-        pace.on_states(k * TICK, 0.0)
-        pace.on_command(k * TICK, 0.0)
-    assert pace.lost == 0
-    for k in range(10, 14):
-        pace.on_states(k * TICK, 0.0)
-    pace.on_command(13 * TICK, 0.0)
+    for k in range(10, 13):
+        tick(k, command=False)
+    assert pace.lost == 0, "nothing may come any more"
+    tick(13)
     assert pace.lost == 3
-    pace.on_command(15 * TICK, 0.0)  # it overtook its states, and those of 14 had no command
-    pace.on_states(15 * TICK, 0.0)
+    for k in (14, 15):  # commands that overtake their states
+        pace.on_command(k * TICK, 0.0)
+    for k in (14, 15):
+        pace.on_states(k * TICK, 0.0)
+    assert not pace.on_command(15 * TICK, 0.0) and pace.lost == 3
+    tick(17)
     assert pace.lost == 4
-    pace.on_states(0.0, 0.0)  # a reset
-    pace.on_command(0.0, 0.0)
+    tick(0)  # a reset
+    tick(1)
     assert pace.lost == 4
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -217,31 +218,47 @@ def test_a_sweep_scales_both_waves_leaves_out_what_cannot_be_and_is_drawn(tmp_pa
 
     def cycles(arguments):
         setup, name, direction, _ = arguments
-        shape = setup.gaits.shape(name)
+        shape, row = setup.gaits.shape(name), setup.gaits.rows[name]
         seen.append((name, setup.friction, shape.pitch, shape.yaw))
         case = (name, direction, setup.modules, setup.friction, setup.seed)
-        return [CycleResult(*case, 1.0, 90.0, 3.0, 1.0, *[0.0] * 5, False, setup.alpha_scale, setup.k_scale)]
+        return [CycleResult(*case, 1.0, 90.0, 3.0, 1.0, *[0.0] * 5, False, *row.winding(setup.modules))]
 
     monkeypatch.setattr(experiment_cli, "_cycles", in_place_of(experiment_cli, "_cycles", cycles))
     file, page, picture = tmp_path / "sweep.json", tmp_path / "sweep.md", tmp_path / "sweep.png"
-    scales = ["--alpha-scale", "0.5", "0.75", "2", "--k-scale", "1", "0.5", "--friction", "0.3", "0.9"]
+    scales = ["--alpha-scale", "0.5", "0.75", "1", "9", "--k-scale", "1", "0.5", "--friction", "0.3", "0.9"]
     gaits = ["--gait", "side_winding", "rolling", "straight_long"]
-    assert main([*gaits, *scales, "--seeds", "2", "--workers", "1", "--json", str(file)]) == 0
+    assert main([*gaits, *scales, "--seeds", "2", "--workers", "1", "--json", str(file), "--out", str(tmp_path)]) == 0
     words = capsys.readouterr()
-    assert "alpha x 2, k x 1: gait side_winding turns a joint at" in words.err
+    assert "alpha x 9, k x 1: gait side_winding bends a joint to" in words.err
+    assert "alpha x 9, k x 1: gait rolling: alpha_deg is 1620" in words.err
     assert "alpha x 0.5, k x 0.5: gait rolling has no undulations" in words.err
-    assert "gait straight_long has no alpha_deg" in words.err and "| k x " in words.out
+    assert "gait straight_long has no alpha_deg" in words.err and "| alpha deg " in words.out
     waves = [case[2:] for case in seen if case[0] == "side_winding" and case[1] == 0.3]
-    assert len(seen) == 2 * 2 * (5 + 3) and len(waves) == 2 * 5
-    assert [yaw.step / pitch.step for pitch, yaw in waves] == pytest.approx([1.0] * 10)
+    assert len(seen) == 2 * 2 * (6 + 3 + 1) and len(waves) == 2 * 6
+    assert [yaw.step / pitch.step for pitch, yaw in waves] == pytest.approx([1.0] * 12)
     assert waves[2][1].step == pytest.approx(0.5 * waves[0][1].step), "k 0.5"
     assert waves[4][1].amplitude == pytest.approx(1.5 * waves[0][1].amplitude), "0.75 and 0.5 of alpha"
+    report = (tmp_path / "snake_gait.md").read_text()
+    assert "side_winding +1, 16 modules, friction 0.3, alpha 30 deg, k 0.5" in report and "alpha_deg" not in report
     assert snake_cli.main(["results", str(file), "--write", str(page)]) == 0
-    lines = [line.split("|") for line in page.read_text().splitlines() if "side_winding" in line]
+    lines = [line.split("|") for line in page.read_text().splitlines() if line.startswith("| side_winding")]
     cases = [tuple(float(cell) for cell in line[2:4]) for line in lines]
-    assert cases == [(0.5, 1.0), (0.5, 0.5), (0.75, 1.0), (0.75, 0.5), (2.0, 0.5)]
-    assert snake_cli.main(["shapes", str(file), "--out", str(picture)]) == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert cases == [(20.0, 1.0), (20.0, 0.5), (30.0, 1.0), (30.0, 0.5), (40.0, 1.0), (40.0, 0.5)]
+    assert "    scripts/experiment snake --gait side_winding" in page.read_text()
+    assert snake_cli.main(["results", str(file), "--odometry", str(file), "--write", str(page)]) == 2
+    assert snake_cli.main(["shapes", str(file)]) == 0 and picture.read_bytes().startswith(b"\x89PNG")
+    assert snake_cli.main(["shapes", str(file), "--out", str(tmp_path / "sweep.foo")]) == 2
+    assert "cannot draw" in capsys.readouterr().err
+
+
+def test_an_old_file_without_winding_angles_is_no_sweep(tmp_path, capsys):
+    file, page = tmp_path / "old.json", tmp_path / "old.md"
+    run = asdict(CycleResult("straight", 1, 16, 0.8, 1, 68.0, 0.0, 0.0, 11.0, *[0.0] * 5, False))
+    del run["alpha_deg"], run["k"]
+    file.write_text(json.dumps({"experiment": "gait", "runs": [run]}))
+    assert snake_cli.main(["results", str(file), "--write", str(page)]) == 0 and "| straight" in page.read_text()
+    assert snake_cli.main(["shapes", str(file)]) == 2
+    assert "no run has a winding angle" in capsys.readouterr().err
 
 
 def test_speed_tells_physics_from_the_rest():

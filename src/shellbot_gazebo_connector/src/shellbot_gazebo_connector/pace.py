@@ -30,7 +30,7 @@ class Pace:
     def __init__(self, step: float) -> None:
         self.follows = False  #: Whether Gazebo is paused and makes steps by answers
         self.tick = round(TICK / step)  #: Steps from one joint_states to the next
-        self.lost = 0  #: Ticks since the first command whose joint_states have none
+        self.lost = 0  #: Ticks between the first and the newest command that have none
         self._step = step
         self._measured = self._answered = -float("inf")
         self._since = 0.0
@@ -48,9 +48,11 @@ class Pace:
         return self._silent_until if clock < self._silent_until else None
 
     def on_states(self, stamp: float, now: float) -> None:
-        """Take the stamp (s) of joint_states at wall clock `now` (s)."""
-        self._go_on(stamp)
-        self._nudge_at = float("inf") if self._is_answered(stamp) else now + NUDGE
+        """Take the stamp (s) of joint_states at wall clock `now` (s); those that a command overtook change nothing."""
+        if classify_stamp(self._measured, stamp) is Stamp.LATE:
+            return
+        is_answered = abs(stamp - self._answered) < 0.5 * self._step
+        self._measured, self._nudge_at = stamp, float("inf") if is_answered else now + NUDGE
 
     def on_command(self, stamp: float, now: float) -> bool:
         """Take the stamp (s) of a command, which is that of the joint_states that it answers, at wall clock `now` (s).
@@ -62,20 +64,11 @@ class Pace:
         """
         is_new = stamp > self._measured - 0.5 * self._step and stamp != self._answered
         if is_new:  # it may overtake the states on their way here
-            self._go_on(stamp)
-            self._answered = stamp
+            if math.isfinite(self._answered):
+                self.lost += max(0, round((stamp - self._answered) / TICK) - 1)
+            self._measured = self._answered = stamp
             self._since, self._nudge_at = now, float("inf")
         return is_new
-
-    def _go_on(self, stamp: float) -> None:
-        """Take the newest stamp; the ticks before it whose commands are not there are lost."""
-        if math.isfinite(self._answered):
-            ticks = round((stamp - self._measured) / TICK)
-            self.lost += max(0, ticks - self._is_answered(self._measured))
-        self._measured = stamp
-
-    def _is_answered(self, stamp: float) -> bool:
-        return abs(stamp - self._answered) < 0.5 * self._step
 
     def begin(self, time: float) -> int:
         """Begin to follow, paused at `time` (s); return how many steps lead to the next joint_states."""

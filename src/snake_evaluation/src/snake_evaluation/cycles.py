@@ -17,7 +17,7 @@ from .snake_run import Setup, SnakeRun, Truth
 
 GRAVITY = 9.81  # m/s^2
 WARM_UP = 2  # cycles before the first that counts
-_CASE = ("friction", "alpha_scale", "k_scale")
+_CASE = ("friction", "alpha_deg", "k")
 _CYCLES = 4  # of a gait outside the table
 _START = 4.0  # s that a gait may take to begin
 _TIPPED = math.radians(60.0)  # of roll against that at the start of the gait
@@ -42,8 +42,8 @@ class CycleResult:
     odometry_error_percent: float  #: Of the distance, over all cycles
     odometry_yaw_deg_per_m: float
     tipped: bool
-    alpha_scale: float = 1.0  #: Of the gait's winding angles
-    k_scale: float = 1.0  #: Of its undulations
+    alpha_deg: float = 0.0  #: The gait's greater winding angle; 0 of a gait that is not in shape space
+    k: float = 0.0  #: Its undulations; 0 likewise, and of a circular one
 
 
 def run_cycles(setup: Setup, gait: str, direction: int, cycles: int = 6) -> CycleResult:
@@ -94,7 +94,7 @@ def measure(run: SnakeRun, gait: str, direction: int, cycles: int, rolls: bool) 
         is_tipped |= not rolls and abs(math.remainder(places[-1].roll - start_roll, 2.0 * math.pi)) > _TIPPED
     steps = steps_of(places)
     mean, distance = steps.mean(axis=0), float(np.hypot(*steps[:, :2].T).sum())
-    energy, setup = run.energy - energy, run.setup
+    energy, setup, row = run.energy - energy, run.setup, engine.gaits.rows.get(gait)
     error, turn = _odometry(places, estimates)
     return CycleResult(
         gait, direction, setup.modules, setup.friction, -1 if setup.seed is None else setup.seed,
@@ -104,7 +104,7 @@ def measure(run: SnakeRun, gait: str, direction: int, cycles: int, rolls: bool) 
         100.0 * (run.saturated - saturated) / (setup.modules * cycles * period),
         run.greatest_speed, 100.0 * error / distance if distance > 1e-3 * cycles else math.nan,
         math.degrees(turn) / distance if distance > 1e-3 * cycles else math.nan, bool(is_tipped),
-        setup.alpha_scale, setup.k_scale,
+        *(row.winding(setup.modules) if row else ()),
     )  # fmt: skip
 
 

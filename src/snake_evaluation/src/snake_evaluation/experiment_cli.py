@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, ContextManager, Dict, List, Optional, Sequence, Tuple
 
@@ -20,6 +20,7 @@ from shellbot_simulator.core.config import ENGINES
 from snake_motion.drive import SIDEWAYS_BY
 from snake_motion.errors import SnakeMotionError
 from snake_motion.families import FAMILIES
+from snake_motion.gait_table import load_rows
 
 from .changes import Change, run_changes
 from .commanded import Commanded, run_commands
@@ -32,8 +33,8 @@ COLUMNS = {
     "direction": "d",
     "modules": "modules",
     "friction": "friction",
-    "alpha_scale": "alpha x",
-    "k_scale": "k x",
+    "alpha_deg": "alpha deg",
+    "k": "k",
     "forward_mm": "forward mm",
     "left_mm": "left mm",
     "yaw_deg": "yaw deg",
@@ -48,10 +49,11 @@ COLUMNS = {
 DIGITS = {
     **dict.fromkeys(COLUMNS, 1),
     **dict.fromkeys(("direction", "modules", "tipped"), 0),
-    **dict.fromkeys(("friction", "cost_of_transport"), 2),
+    **dict.fromkeys(("friction", "alpha_deg", "k", "cost_of_transport"), 2),
 }
 WRITTEN = (
-    "gait", "direction", "modules", "friction", "forward_mm", "left_mm", "yaw_deg", "cost_of_transport", "tipped"
+    "gait", "direction", "modules", "friction", "alpha_deg", "k", "forward_mm", "left_mm", "yaw_deg",
+    "cost_of_transport", "tipped",
 )  # fmt: skip
 
 
@@ -144,7 +146,7 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     if options.out and options.json is None:
-        options.json = options.out / f"snake_{options.experiment}.json"
+        options.json = options.out / f"{options.experiment}.json"  # the report has one of its own form
     files = (options.variables, options.gaits, options.maps, options.odometry)
     setups = [
         Setup(
@@ -193,7 +195,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _names(options: argparse.Namespace, setups: Sequence[Setup], default: List[str]) -> List[str]:
     """Return the gaits that --gait means."""
-    gaits = setups[0].gaits  # refuses an empty table
+    gaits = replace(setups[0], alpha_scale=1.0, k_scale=1.0).gaits  # refuses an empty table
     given = options.gait or default
     names = {"all": [n for n, row in gaits.rows.items() if row.source], "every": list(gaits.rows)}.get(given[0], given)
     unknown = [name for name in names if name not in gaits.rows]
@@ -228,7 +230,7 @@ def _gaits(options: argparse.Namespace, setups: Sequence[Setup]) -> int:
         found = map_jobs(_cycles, cases, options.jobs, pool_of(options.scheduler), journal)
         runs = [run for (run,) in found]
         keys = ["gait", "direction", "modules", "friction"]
-        keys += [key for key in ("alpha_scale", "k_scale") if any(getattr(run, key) != 1.0 for run in runs)]
+        keys += ["alpha_deg", "k"] if len(options.alpha_scale) * len(options.k_scale) > 1 else []
         groups: Dict[Any, List[CycleResult]] = {}
         for run in runs:
             groups.setdefault(tuple(getattr(run, key) for key in keys), []).append(run)
@@ -237,7 +239,7 @@ def _gaits(options: argparse.Namespace, setups: Sequence[Setup]) -> int:
         summary = rows[0] if len(rows) == 1 else {"cases": rows, "tipped": sum(row["tipped"] for row in rows)}
         _report(options, [asdict(run) for run in runs], summary, markdown_table(rows, columns, DIGITS))
         if options.write:
-            columns = {key: title for key, title in COLUMNS.items() if key in WRITTEN}
+            columns = {key: title for key, title in columns.items() if key in WRITTEN}
             write_between_markers(options.write, "snake-modules", markdown_table(rows, columns, DIGITS))
     return 1 if any(run.tipped for run in runs) else 0
 
@@ -247,16 +249,17 @@ def _body(setup: Setup) -> Tuple[int, float, float]:
 
 
 def _refusal(setup: Setup, name: str) -> str:
-    gaits = setup.gaits
-    row = gaits.rows[name]
-    if setup.alpha_scale != 1.0 and not row.has_angle:
+    row = load_rows(setup.gaits_file)[name]
+    alpha, k = row.winding(setup.modules)
+    if setup.alpha_scale != 1.0 and not alpha:
         return f"gait {name} has no alpha_deg to scale"
-    if setup.k_scale != 1.0 and not row.has_undulations:
+    if setup.k_scale != 1.0 and not k:
         return f"gait {name} has no undulations to scale"
     try:
-        gaits.shape(name)
+        row.scaled(setup.alpha_scale, setup.k_scale)
+        setup.gaits.shape(name)
     except SnakeMotionError as error:
-        return str(error)
+        return str(error) if name in str(error) else f"gait {name}: {error}"
     return ""
 
 
@@ -283,8 +286,10 @@ def _report(options: argparse.Namespace, runs: Sequence[Dict[str, Any]], summary
         say(f"written: {options.json}")
     if options.out:
         label = "{gait} {direction:+d}, {modules} modules, friction {friction:g}" if "gait" in runs[0] else "{goal}"
+        if "gait" in runs[0] and len(options.alpha_scale) * len(options.k_scale) > 1:
+            label += ", alpha {alpha_deg:.4g} deg, k {k:.3g}"
         rows = [{**run, "label": label.format(**run)} if {"gait", "goal"} & set(run) else run for run in runs]
-        columns = {key: COLUMNS.get(key, key) for key in runs[0] if key not in ("gait", "direction")}
+        columns = {key: COLUMNS.get(key, key) for key in runs[0] if key not in ("gait", "direction", "alpha_deg", "k")}
         name = f"snake_{options.experiment}"
         content = {"command": options.command, "summary": summary}
         page = write_runs(options.out, name, text, rows, columns, DIGITS, content)

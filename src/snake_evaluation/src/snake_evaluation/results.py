@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -25,16 +25,17 @@ figures mean: [the snake](../snake.md).
 
 
 def write_results(
-    files: Sequence[Path], path: Path, odometry: Sequence[Path] = (), modules: Sequence[Path] = ()
-) -> None:
-    """Write the page.
+    files: Sequence[Path], path: Optional[Path], odometry: Sequence[Path] = (), modules: Sequence[Path] = ()
+) -> Path:
+    """Write the page; returns it.
 
     Parameters
     ----------
     files : sequence of Path
-        Of scripts/experiment snake; runs of one experiment in several files are taken together.
-    path : Path
-        The page.
+        Of scripts/experiment snake; runs of one experiment in several files are taken together. Runs of gaits with
+        several winding angles or numbers of undulations make a page of their own kind.
+    path : Path or None
+        The page; None: that of the docs.
     odometry : sequence of Path
         Runs of gaits for the table of the odometry, where others than those of `files` are to be shown.
     modules : sequence of Path
@@ -45,24 +46,30 @@ def write_results(
     EvaluationError
         If a file cannot be read or is of something else.
     """
+    contents = [load(file) for file in files]
     runs: Dict[str, List[Row]] = {}
-    for file in files:
-        experiment, found = load_runs(file)
-        runs.setdefault(experiment, []).extend(found)
-    is_sweep = any(run.get(key, 1.0) != 1.0 for run in runs.get("gait", ()) for key in ("alpha_scale", "k_scale"))
-    sections = {**_SECTIONS, "gait": _shapes} if is_sweep else _SECTIONS
-    head = _HEAD.replace("the snake\n", "the snake over winding angle and undulations\n", 1) if is_sweep else _HEAD
-    parts = [head] + [sections[name](runs[name]) for name in sections if name in runs]
-    travels = [run for file in odometry for run in load_runs(file)[1]] if odometry else runs.get("gait", [])
-    if travels and not is_sweep:
+    for content in contents:
+        runs.setdefault(content["experiment"], []).extend(content["runs"])
+    gaits = runs.get("gait", [])
+    if len({(run["gait"], run["alpha_deg"], run["k"]) for run in gaits}) > len({run["gait"] for run in gaits}):
+        if len(runs) > 1 or odometry or modules:
+            raise EvaluationError("gaits over winding angle and undulations are a page of their own; give these only")
+        page = path or Path("docs/results/snake_shapes.md")
+        write_file(page, _shapes(gaits, [str(content.get("command", "")) for content in contents]))
+        return page
+    parts = [_HEAD] + [_SECTIONS[name](runs[name]) for name in _SECTIONS if name in runs]
+    travels = [run for file in odometry for run in load(file)["runs"]] if odometry else gaits
+    if travels:
         parts.append(_odometry(travels))
     if modules:
-        parts.append(_modules([run for file in modules for run in load_runs(file)[1]]))
-    write_file(path, "\n".join(parts))
+        parts.append(_modules([run for file in modules for run in load(file)["runs"]]))
+    page = path or Path("docs/results/snake.md")
+    write_file(page, "\n".join(parts))
+    return page
 
 
-def load_runs(file: Path) -> Tuple[str, List[Row]]:
-    """Return the experiment of a file of scripts/experiment snake, and its runs; raises as `write_results`."""
+def load(file: Path) -> Row:
+    """Return the content of a file of scripts/experiment snake; raises as `write_results`."""
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         experiment, runs = content["experiment"], content["runs"]
@@ -72,7 +79,9 @@ def load_runs(file: Path) -> Tuple[str, List[Row]]:
         ) from error
     if experiment not in _SECTIONS or not runs:
         raise EvaluationError(f"{file} is of {experiment!r} with {len(runs)} runs; known: {', '.join(_SECTIONS)}")
-    return experiment, runs
+    if experiment == "gait":  # files from before these keys were
+        content["runs"] = [{"alpha_deg": 0.0, "k": 0.0, **run} for run in runs]
+    return dict(content)
 
 
 def _grouped(runs: Sequence[Row], *keys: str) -> Dict[Tuple[Any, ...], List[Row]]:
@@ -124,17 +133,24 @@ def _modules(runs: Sequence[Row]) -> str:
     )
 
 
-def _shapes(runs: Sequence[Row]) -> str:
+def _shapes(runs: Sequence[Row], commands: Sequence[str]) -> str:
+    groups = _grouped(runs, "modules", "direction")
+    if len(groups) > 1:
+        raise EvaluationError("the runs are of several numbers of modules, or both directions; give those of one")
+    ((modules, direction),) = groups
     rows = [
-        {"gait": gait, "alpha x": alpha, "k x": k, **_steps(found), "power W": _span(found, "power_w")}
-        for (gait, alpha, k), found in _grouped(runs, "gait", "alpha_scale", "k_scale").items()
+        {"gait": gait, "alpha deg": alpha, "k": k, **_steps(found), "power W": _span(found, "power_w")}
+        for (gait, alpha, k), found in _grouped(runs, "gait", "alpha_deg", "k").items()
     ]
     frictions = ", ".join(str(mu) for mu in sorted({run["friction"] for run in runs}))
+    made = "\n".join(f"    {command}" for command in commands)
     return (
-        f"## Steps of a cycle\n\n{_seeds(runs)}, friction {frictions}, direction +1. alpha and k are multiples of the "
-        "gait's own; 16 modules bound k to 2.67. What is missing is refused: too fast for the servos. Drawn by "
-        "`scripts/snake shapes FILE ...`.\n\n"
-        f"{markdown_table(rows)}\n"
+        f"# Results: the snake over winding angle and undulations\n\n{modules} modules, direction {direction:+d}, "
+        f"{_seeds(runs)}, friction {frictions}: steps of a cycle, medians with the least and the greatest in brackets. "
+        "The winding angle (of circular waves: the arc) is the greater of the two waves, the other one is in "
+        "proportion, and k is bounded by the number of modules. What is missing is refused, as it is too much for the "
+        f"servos. What the figures mean: [the snake](../snake.md). Written by `scripts/snake results FILE ...`, and "
+        f"drawn by `scripts/snake shapes FILE ...`, out of the files of\n\n{made}\n\n{markdown_table(rows)}\n"
     )
 
 

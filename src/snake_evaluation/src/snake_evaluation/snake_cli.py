@@ -84,8 +84,7 @@ def parser() -> argparse.ArgumentParser:
         "--write",
         type=Path,
         metavar="PAGE",
-        default=Path("docs/results/snake.md"),
-        help="page to write (default docs/results/snake.md)",
+        help="page to write (default docs/results/snake.md; of runs over winding angle or undulations snake_shapes.md)",
     )
     film = add_command(commands, "film", "write gaits as GIFs")
     film.add_argument("--gait", nargs="+", help="names (default: the eight of the source)")
@@ -102,13 +101,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="JSON of scripts/experiment snake --alpha-scale X ... --k-scale X ...",
     )
-    shapes.add_argument("--gaits", type=Path, metavar="FILE", help=_GAITS)
-    shapes.add_argument(
-        "--out",
-        type=Path,
-        default=Path("docs/pictures/snake_shape_space.png"),
-        help="picture to write (default docs/pictures/snake_shape_space.png)",
-    )
+    shapes.add_argument("--out", type=Path, metavar="PICTURE", help="to write (default: a png beside the first file)")
     bus = add_command(commands, "bus", "measure gaits on AX-12A servos behind the motor driver, emulated byte by byte")
     bus.add_argument(
         "--gait",
@@ -166,8 +159,9 @@ def _film(options: argparse.Namespace) -> int:
 
 
 def _shapes(options: argparse.Namespace) -> int:
-    draw_shapes(options.files, options.out, options.gaits)
-    say(str(options.out))
+    picture = options.out or options.files[0].with_suffix(".png")
+    draw_shapes(options.files, picture)
+    say(str(picture))
     return 0
 
 
@@ -186,8 +180,7 @@ def _speed(options: argparse.Namespace) -> int:
 
 
 def _results(options: argparse.Namespace) -> int:
-    write_results(options.files, options.write, options.odometry, options.modules)
-    say(str(options.write))
+    say(str(write_results(options.files, options.write, options.odometry, options.modules)))
     return 0
 
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Dict, Mapping, Optional, Tuple
+from typing import Callable, Dict, Iterator, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -21,7 +22,8 @@ from snake_motion.config import load_engine_config
 from snake_motion.core import CoreOutput, SnakeCore
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import SnakeEngine
-from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
+from snake_motion.errors import SnakeMotionError
+from snake_motion.gait_table import GaitRow, GaitTable, ServoLimits, load_rows
 from snake_motion.odometry import Slip, load_slips, slips_file
 from snake_motion.velocity_map import VelocityMap, load_maps
 
@@ -50,7 +52,7 @@ class Setup:
     def __post_init__(self) -> None:
         """Refuse what no robot or floor can have, before anything is computed with it."""
         _ = self.variables, self.simulator  # both check what they are made of
-        check_number("alpha_scale", self.alpha_scale, 0.01, 2.0)
+        check_number("alpha_scale", self.alpha_scale, 0.01, 10.0)
         check_number("k_scale", self.k_scale, 0.01, 10.0)
 
     @property
@@ -86,8 +88,13 @@ class Setup:
         limits = ServoLimits(math.radians(variables.joint_limit_deg), velocity, config.acceleration)
         rows = load_rows(self.gaits_file)
         if (self.alpha_scale, self.k_scale) != (1.0, 1.0):
-            rows = {name: row.scaled(self.alpha_scale, self.k_scale) for name, row in rows.items()}
+            rows = dict(self._scaled(rows))
         return GaitTable(rows, self.modules, limits, self.time_scale)
+
+    def _scaled(self, rows: Mapping[str, GaitRow]) -> Iterator[Tuple[str, GaitRow]]:
+        for name, row in rows.items():
+            with contextlib.suppress(SnakeMotionError):  # beyond what a row may have: this robot has no such gait
+                yield name, row.scaled(self.alpha_scale, self.k_scale)
 
     @property
     def digest(self) -> str:

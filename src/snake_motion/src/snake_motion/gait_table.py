@@ -11,7 +11,7 @@ from typing import Dict, Mapping, Optional, Tuple, Union
 from shellbot_common import Settings, number, package_file, read_yaml
 from snake_motion.errors import SnakeMotionError
 from snake_motion.gait_shape import GaitShape
-from snake_motion.waves import WaveRow
+from snake_motion.waves import WaveRow, most_undulations
 
 RIGHTING = "righting"
 """Name of the engine's own gait, with which it rolls upright."""
@@ -29,15 +29,13 @@ class GaitRow(Settings, error=SnakeMotionError):
     rolls: bool = False
     source: bool = False
 
-    @property
-    def has_angle(self) -> bool:
-        """Whether a wave has a winding angle that `scaled` can change."""
-        return bool(self.pitch.alpha_deg or self.yaw.alpha_deg)
-
-    @property
-    def has_undulations(self) -> bool:
-        """Whether a wave has undulations that `scaled` can change."""
-        return bool(self.pitch.k or self.yaw.k)
+    def winding(self, modules: int) -> Tuple[float, float]:
+        """Return the greater winding angle of the waves (deg; of circular ones the arc), and the undulations of that
+        wave (of the other if it is circular) that so many modules can show; 0 for what `scaled` cannot change.
+        """
+        main = max((self.pitch, self.yaw), key=lambda wave: abs(wave.alpha_deg or 0.0))
+        k = main.k or self.pitch.k or self.yaw.k or 0.0
+        return abs(main.alpha_deg or 0.0), min(k, most_undulations(modules))
 
     def scaled(self, alpha: float, k: float) -> GaitRow:
         """Return the gait with the winding angles and the undulations of its waves multiplied."""

@@ -37,7 +37,7 @@ class TorqueWatch:
         """Forget what was seen."""
         for values in (self._far_for, self._idle_for, self._error):
             values.fill(0.0)
-        self._strongest = 0.0
+        self._strongest = self._elapsed = 0.0
 
     def step(self, elapsed: float, command: np.ndarray, q: np.ndarray, effort: Optional[np.ndarray]) -> str:
         """Return a sentence if joints are lost, else "".

@@ -60,6 +60,11 @@ def serpenoid_curve(alpha: float, k: float, modules: int) -> Tuple[float, float]
     return 2.0 * alpha * math.sin(0.5 * step), step
 
 
+def most_undulations(modules: int) -> float:
+    """Return how many undulations a body of so many modules can show."""
+    return modules * GREATEST_STEP / (4.0 * math.pi)
+
+
 @dataclass(frozen=True)
 class WaveRow(Settings, error=SnakeMotionError):
     """A wave in a table of gaits, in one of three spellings; angles in degrees.
@@ -92,7 +97,7 @@ class WaveRow(Settings, error=SnakeMotionError):
 
     def bound(self, modules: int) -> str:
         """Return in words that so few modules cannot show all undulations, "" if they can."""
-        most = modules * GREATEST_STEP / (4.0 * math.pi)
+        most = most_undulations(modules)
         return f"k {self.k:g} is bounded to {most:.2f} by {modules} modules" if self.k and self.k > most else ""
 
     def wave(self, modules: int, first: int) -> Wave:

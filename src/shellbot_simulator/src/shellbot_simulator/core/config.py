@@ -94,7 +94,7 @@ class SimulatorConfig(Settings, error=ConfigError):
     def conflict(self) -> str:
         """Return that the time step does not divide the tick, if so; check the tuples, each number in its own range."""
         if abs(TICK / self.timestep - round(TICK / self.timestep)) > 1e-9:
-            return f"timestep is {self.timestep} s and does not divide the tick of {TICK} s; use 0.001 or 0.002"
+            return f"timestep is {self.timestep} s and does not divide the tick of {TICK} s; use 0.001, 0.002 or 0.005"
         for name in ("contact_solref", "coupling_solref"):
             time, damping = getattr(self, name)
             check_number(f"{name}[0]", time, 2 * self.timestep, 1.0, "s", "at least two time steps")
