@@ -34,6 +34,7 @@ class RightingConfig(Settings, error=ConfigError):
     catch_time: float = number(0.2, 5.0, "s")
     upright: float = number(0.02, 0.5, "rad")
     still: float = number(0.05, 3.0, "rad/s")
+    still_time: float = number(0.0, 1.0, "s")
     rest_time: float = number(0.0, 2.0, "s")
     close_time: float = number(0.0, 3.0, "s")
     caught: float = number(0.01, 1.0, "rad")
@@ -62,6 +63,8 @@ class Righting:
     -----
     A ball that leans by the angle theta towards the direction a is upright after rolling r theta against a. The catch
     begins where the remaining way, less the way that it still rolls meanwhile, is short enough.
+    On the edges of its open gores a ball may tremble by tenths of a degree and turn about the vertical, as in Gazebo;
+    it stands all the same, so that only a mean of its turn about horizontal axes counts.
     """
 
     def __init__(self, config: RightingConfig, control: RollingControl, radius: float) -> None:
@@ -73,6 +76,7 @@ class Righting:
         self._control.reset()
         self.stage, self.tries, self.time = "run_up", 0, 0.0
         self._since, self._rested = 0.0, 0.0
+        self._turn = np.zeros(2)  # about horizontal axes, mean over some still_time, rad/s
         self.done = False
 
     @property
@@ -121,7 +125,8 @@ class Righting:
         tilt = float(np.arccos(np.clip(z_world[2], -1.0, 1.0)))
         towards = -z_world[:2] / max(float(np.hypot(*z_world[:2])), 1e-9)
         error = self._radius * tilt * towards
-        rests = tilt < config.upright and float(np.linalg.norm(omega)) < config.still
+        self._turn = self._turn + dt / (dt + config.still_time) * (omega[:2] - self._turn)
+        rests = tilt < config.upright and float(np.hypot(*self._turn)) < config.still
         self._rested = self._rested + dt if rests else 0.0
         self.done = self._rested >= config.rest_time
         if rests:
