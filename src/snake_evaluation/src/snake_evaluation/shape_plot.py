@@ -52,14 +52,17 @@ def draw_shapes(files: Sequence[Path], path: Path) -> None:
         raise EvaluationError("no run has a winding angle; make some with scripts/experiment snake --alpha-scale")
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    from matplotlib.ticker import LogLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     rows = -(-len(runs) // _GAITS_A_ROW)
     columns = 2 * min(len(runs), _GAITS_A_ROW)
     figure, axes = pyplot.subplots(rows, columns, figsize=(4.4 * columns, 3.3 * rows), squeeze=False)
     pairs = axes.reshape(-1, 2)
     for (name, found), pair in zip(runs.items(), pairs):
-        key = max(_STEPS, key=lambda step: float(np.median(np.abs([run[step] for run in found]))) / _STEPS[step][1])
+        # of the middle of what was measured, where the gait's own values are: others may drift more than they turn
+        alpha, k = (sorted({run[name] for run in found}) for name in ("alpha_deg", "k"))
+        middle = [r for r in found if (r["alpha_deg"], r["k"]) == (alpha[len(alpha) // 2], k[len(k) // 2])] or found
+        key = max(_STEPS, key=lambda step: float(np.median(np.abs([run[step] for run in middle]))) / _STEPS[step][1])
         for axis, value, label in zip(pair, (key, "cost_of_transport"), (_STEPS[key][0], "cost of transport")):
             _draw(axis, found, value)
             axis.set_xlabel("winding angle (arc of circular waves), deg")
@@ -68,7 +71,7 @@ def draw_shapes(files: Sequence[Path], path: Path) -> None:
             axis.grid(alpha=0.3)
         pair[1].set_yscale("log")
         pair[1].yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        pair[1].yaxis.set_major_formatter("{x:g}")
+        pair[1].yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         pair[1].yaxis.set_minor_formatter(NullFormatter())
         pair[0].legend(fontsize=7)
     for pair in pairs[len(runs) :]:
