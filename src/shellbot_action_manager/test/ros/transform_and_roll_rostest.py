@@ -33,6 +33,9 @@ class TransformAndRollTest(ModeWatch, unittest.TestCase):
             rospy.Subscriber(name, kind, lambda message, key=name: cls.last.__setitem__(key, message), queue_size=1)
 
     def setUp(self):
+        self.until(lambda: self.mode() in [(mode, mode, "") for mode in ("hexapod", "shell")], "ready")
+        if self.mode()[0] == "shell":  # where a test that failed left it
+            self.assertTrue(self.request_service("hexapod").accepted)
         self.until(lambda: self.mode() == ("hexapod", "hexapod", ""), "standing and ready")
         self.until(lambda: len(self.last) == 3, "odometry")
         self.assertTrue(self.client.wait_for_server(rospy.Duration(self.wall_limit)), "the action server")
@@ -45,9 +48,12 @@ class TransformAndRollTest(ModeWatch, unittest.TestCase):
     def send(self, dx, dy, **others):
         """Send a goal that lies dx, dy (m) in odom from here; returns its point."""
         x, y = self.place()
-        goal = PerformActionGoal(**{"name": NAME, "parameters": [x + dx, y + dy], **others})
+        return self.send_to((x + dx, y + dy), **others)
+
+    def send_to(self, point, **others):
+        goal = PerformActionGoal(**{"name": NAME, "parameters": list(point), **others})
         self.client.send_goal(goal, feedback_cb=self.feedback.append)
-        return x + dx, y + dy
+        return point
 
     def until_rolling(self, phase=0.0):
         def is_rolling():
@@ -91,15 +97,21 @@ class TransformAndRollTest(ModeWatch, unittest.TestCase):
     def test_2_closes_rolls_and_opens(self):
         begin, arrived = self.place("ground_truth/odom"), []
         point = self.send(0.6, -0.6)
-        self.until_rolling()
-        self.until(lambda: self.last["mode"].target == "hexapod" or self.client.get_state() in ENDS, "opening")
-        arrived.append(self.place())
-        rolled = math.dist(self.place("ground_truth/odom"), begin)
-        state, result = self.wait()
+        for _ in range(3):  # one of twenty balls comes to rest beside the point, and the answer is to try again
+            self.until_rolling()
+            self.until(lambda: self.last["mode"].target == "hexapod" or self.client.get_state() in ENDS, "opening")
+            arrived.append(self.place())
+            rolled = math.dist(self.place("ground_truth/odom"), begin)
+            state, result = self.wait()
+            if state == GoalStatus.SUCCEEDED:
+                break
+            self.assertIn("m from the point; the ball rests", result.text)
+            self.until(lambda: self.mode() == ("shell", "shell", ""), "a ball")
+            self.send_to(point)
         self.assertEqual(state, GoalStatus.SUCCEEDED, result)
         self.assertTrue(result.success)
         self.until(lambda: self.mode() == ("hexapod", "hexapod", ""), "standing")
-        self.assertLess(math.dist(arrived[0], point), 0.10)
+        self.assertLess(math.dist(arrived[-1], point), 0.10)
         self.assertGreater(rolled, 0.7)
         progress = [f.progress for f in self.feedback]
         self.assertGreater(len({f.sub_action for f in self.feedback}), 10, "steps in words")
