@@ -36,10 +36,10 @@ def test_ticks_without_a_command_are_counted():
 
     for k in range(10):
         tick(k, command=k >= 5)
-    assert pace.lost == 0, "before the first command there is nobody who could lose them"
+    assert pace.lost == 0, "ticks before the first command do not count"
     for k in range(10, 13):
         tick(k, command=False)
-    assert pace.lost == 0, "nothing may come any more"
+    assert pace.lost == 0, "no command has come since"
     tick(13)
     assert pace.lost == 3
     for k in (14, 15):  # commands that overtake their states

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import asdict, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, ContextManager, Dict, List, Optional, Sequence, Tuple
 
@@ -148,24 +149,10 @@ def _run(options: argparse.Namespace) -> int:
     if options.out and options.json is None:
         options.json = options.out / f"{options.experiment}.json"  # the report has one of its own form
     files = (options.variables, options.gaits, options.maps, options.odometry)
+    varied = (options.modules, options.alpha_scale, options.k_scale, options.friction, seeds_of(options.seeds))
     setups = [
-        Setup(
-            modules,
-            options.servo,
-            friction,
-            seed,
-            options.timestep,
-            options.simulator,
-            *files,
-            options.sideways_by,
-            alpha,
-            k,
-        )
-        for modules in options.modules
-        for alpha in options.alpha_scale
-        for k in options.k_scale
-        for friction in options.friction
-        for seed in seeds_of(options.seeds)
+        Setup(m, options.servo, mu, seed, options.timestep, options.simulator, *files, options.sideways_by, alpha, k)
+        for m, alpha, k, mu, seed in product(*varied)
     ]
     if options.experiment == "gait":
         return _gaits(options, setups)

@@ -66,13 +66,9 @@ class Setup:
         kind = "simulator_long" if self.modules > 16 else "simulator"
         changes = load_config(package_file("snake_description", f"config/{kind}.yaml"))
         least = 2.0 * self.timestep  # MuJoCo's, of the time constants
-        softness = {
-            name: (max(given, least), ratio)
-            for name, (given, ratio) in (
-                ("contact_solref", changes.contact_solref),
-                ("coupling_solref", changes.coupling_solref),
-            )
-        }
+        given = (changes.contact_solref, changes.coupling_solref)
+        contact, coupling = ((max(time, least), ratio) for time, ratio in given)
+        softness = {"contact_solref": contact, "coupling_solref": coupling}
         return changes.replace(friction=self.friction, timestep=self.timestep, engine=self.engine, **softness)
 
     @property

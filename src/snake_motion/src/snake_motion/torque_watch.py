@@ -8,6 +8,7 @@ from typing import Optional
 
 import numpy as np
 
+from shellbot_common import TICK
 from shellbot_control.joint_order import shorten
 from snake_motion.config import EngineConfig
 
@@ -80,7 +81,7 @@ class TorqueWatch:
         return ""
 
 
-_LOOK_S = 0.045  # s, five ticks: to look at each would take a tenth of the time of a simulated tick
+_LOOK_S = 4.5 * TICK  # s, so each fifth tick: to look at every one would take a tenth of the time of a simulated tick
 _MEMORY = 10.0
 _REQUEST = "request the mode go"
 _REMEDY = f"stopping flat. Free or replace it, then {_REQUEST}"
