@@ -46,6 +46,17 @@ def test_runs_spread_friction_over_seeds():
             plan_runs(walk, range(count), friction)
 
 
+def test_motions_that_never_end_are_refused_before_the_first_run():
+    walk = load_experiments(CONFIG / "experiments.yaml")["walk"]
+    assert plan_runs(walk.changed(distance_m=500.0), (7,), (0.7, 1.0))
+    for numbers, message in (
+        ({"distance_m": 1e9}, "case 'forward' takes 6.67e[+]09 s; at most 3600 s"),
+        ({"speed_m_s": 0.0}, "case 'forward': speed_m_s is 0.0; give a number of at least"),
+    ):
+        with pytest.raises(DefinitionError, match=message):
+            plan_runs(walk.changed(**numbers), (7,), (0.7, 1.0))
+
+
 @pytest.mark.parametrize(
     "values, message",
     [

@@ -158,7 +158,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     if unknown:
         choices = ", ".join((*known, *PROGRAMS, *of_the_script()))
         raise DefinitionError(f"there is no experiment '{unknown[0]}'; choose from {choices} or all")
-    seeds = seeds_of(arguments.seeds or "5")
+    seeds = seeds_of("5" if arguments.seeds is None else arguments.seeds)
     is_all = arguments.experiment == ["all"] and arguments.definitions is None
     # what puts the ball down cannot be done over ROS
     others = [name for name in IN_ALL if name != "roll" or not arguments.running] if is_all else []
@@ -186,7 +186,7 @@ def _run_campaign(arguments: argparse.Namespace, command: str) -> int:
         if getattr(arguments, option):
             raise DefinitionError(f"--campaign has cases of its own, and its files in --out; leave out {option}")
     campaign = Campaign.load(package_file("shellbot_evaluation", f"config/{CAMPAIGNS[arguments.campaign]}"))
-    seeds = seeds_of(arguments.seeds or str(campaign.repetitions))
+    seeds = seeds_of(str(campaign.repetitions) if arguments.seeds is None else arguments.seeds)
     with contextlib.ExitStack() as open_journals:  # until all are done: what is interrupted goes on from all of them
         found = {}
         for engine in arguments.simulator:

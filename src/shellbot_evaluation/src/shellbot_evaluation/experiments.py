@@ -20,6 +20,7 @@ from shellbot_common import Settings, SettingsError, check_names, check_number, 
 from .perturbations import PUSH, Perturbations
 
 ANY = (-math.inf, math.inf)
+LONGEST_S = 3600.0  # simulated time of a motion; some ten minutes of a core
 CASE_KEYS = {  # kind: needed keys, optional keys
     "walk": (("distance_m", "speed_m_s"), ("heading_deg",)),
     "turn": (("angle_deg", "rate_deg_s"), ()),
@@ -207,7 +208,8 @@ def plan_runs(
     Raises
     ------
     DefinitionError
-        If there is no seed, friction is not 0 < low <= high, or a run by time is to be pushed.
+        If there is no seed, friction is not 0 < low <= high, a motion has a number out of range or takes longer than
+        `LONGEST_S`, or a run by time is to be pushed.
     """
     perturbations = perturbations or Perturbations()
     low, high = friction
@@ -215,6 +217,15 @@ def plan_runs(
         raise DefinitionError("there is no seed; at least 1 run is needed")
     if not (math.isfinite(high) and 0.0 < low <= high):
         raise DefinitionError(f"friction is {low} {high}; give two numbers with 0 < low <= high")
+    for case in experiment.cases:
+        try:
+            _ = case.kind == "speed" or case.phases()  # refuses numbers out of range
+        except DefinitionError as error:
+            raise DefinitionError(f"case '{case.name}': {error}") from None
+        if case.seconds > LONGEST_S:
+            raise DefinitionError(
+                f"case '{case.name}' takes {case.seconds:.3g} s; at most {LONGEST_S:g} s: less far, or faster"
+            )
     values = np.linspace(low, high, len(seeds)) if len(seeds) > 1 else np.array([0.5 * (low + high)])
     if any(case.kind == "speed" for case in experiment.cases) and PUSH in perturbations.names:
         raise DefinitionError(f"'{experiment.name}' runs by time, without pushes; leave out {PUSH}")

@@ -183,7 +183,7 @@ def _with_end(table: str, summary: Dict[str, Any]) -> str:
     if math.isfinite(summary["start_s"]):
         lines.append(
             f"standing {summary['start_s']:.1f} s after the start; real-time factor"
-            f" {summary['real_time_factor']:.2f}; {len(summary['pictures'])} picture files"
+            f" {summary['real_time_factor']:.2f}; pictures: {len(summary['pictures'])}"
         )
     lines += [f"warning: {warning}" for warning in summary["warnings"]]
     lines.append(("done: " if summary["success"] else "FAILED: ") + summary["message"])

@@ -98,7 +98,10 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--cycles", type=int, default=6, help="cycles that count, after two (default 6)")
     p.add_argument(
-        "--timestep", type=float, default=0.002, help="of the physics, s, a whole part of 0.01 (default 0.002)"
+        "--timestep",
+        type=float,
+        default=0.002,
+        help="of the physics, s, a whole part of 0.01, at most 0.005 (default 0.002)",
     )
     for name, what in (("alpha", "winding angles"), ("k", "undulations")):
         p.add_argument(

@@ -73,7 +73,9 @@ def load(file: Path) -> Row:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         experiment, runs = content["experiment"], content["runs"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:
+        raise EvaluationError(f"{file} cannot be read: {error.strerror}; name a file that is there") from None
+    except (ValueError, KeyError, TypeError) as error:
         raise EvaluationError(
             f"cannot read {file}: {error!r}; give a file of scripts/experiment snake --json"
         ) from error

@@ -125,7 +125,7 @@ def parser() -> argparse.ArgumentParser:
         "--modules", type=int, nargs="+", default=[16, 32, 64, 128], help=_MODULES.format("16 32 64 128")
     )
     speed.add_argument("--friction", type=float, default=0.8, help=_FRICTION)
-    speed.add_argument("--timestep", type=float, default=0.002, help="of the physics, s (default 0.002)")
+    speed.add_argument("--timestep", type=float, default=0.002, help="of the physics, s (at most 0.005; default 0.002)")
     speed.add_argument("--seconds", type=float, default=2.0, help="simulated time of each case (default 2)")
     return p
 

@@ -52,6 +52,7 @@ class Setup:
     def __post_init__(self) -> None:
         """Refuse what no robot or floor can have, before anything is computed with it."""
         _ = self.variables, self.simulator  # both check what they are made of
+        check_number("timestep", self.timestep, 0.0005, 0.005)  # longer ones move the robot differently
         check_number("alpha_scale", self.alpha_scale, 0.01, 10.0)
         check_number("k_scale", self.k_scale, 0.01, 10.0)
 
