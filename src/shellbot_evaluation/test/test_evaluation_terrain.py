@@ -45,10 +45,19 @@ def test_the_floor_of_a_seed_has_nothing_to_do_with_its_start(drawn):
     assert 0.6 <= min(floors) < 0.61 and 0.99 < max(floors) <= 1.0
 
 
-@pytest.mark.parametrize("given", [["--friction", "0.9", "0.6"], ["--distance", "0"]])
-def test_numbers_that_make_no_sense_are_refused(given, capsys):
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        (["--friction", "0.9", "0.6"], "give two numbers with 0 < low <= high"),
+        (["--distance", "0"], "distance_m is 0.0; give a number of at least"),
+        (["--speed", "nan"], "speed_m_s is nan; give a finite number"),
+        (["--speed", "0.45"], "gait 'tripod' at 0.4 m/s at most; give --speed 0.4 or less"),
+        (["--gait", "trot"], "there is no gait 'trot'; the gaits are"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(given, words, capsys):
     assert TERRAIN.main(["--seeds", "1", *given]) == 2
-    assert "give positive numbers" in capsys.readouterr().err
+    assert words in capsys.readouterr().err
 
 
 def test_on_the_flat_no_foot_touches_down_in_the_air():

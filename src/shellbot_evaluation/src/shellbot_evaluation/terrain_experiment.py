@@ -11,9 +11,10 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 
-from robot_evaluation.errors import DefinitionError, EvaluationError
+from robot_evaluation.errors import EvaluationError
 from robot_evaluation.metrics import cost_of_work, tick_work
 from shellbot_chain.chain import Chain
+from shellbot_chain.chain_config import ChainConfig
 from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
 from shellbot_client.mission import Mission
@@ -22,6 +23,7 @@ from shellbot_common.rotations import tilt_from_quaternion, yaw_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 from shellbot_simulator.core.terrain import Terrain
 
+from .experiments import Experiment, check_speeds, make_case, plan_runs
 from .grouped_runs import GroupedRuns
 from .perturbations import PUSH_S
 
@@ -150,18 +152,17 @@ class TerrainRuns(GroupedRuns):
 
     def run(self, arguments: argparse.Namespace, command: str) -> int:
         """Run the seeds with what the command line says."""
-        low, high = arguments.friction
-        if not 0.0 < low <= high or arguments.distance <= 0.0 or arguments.speed <= 0.0:
-            raise DefinitionError(
-                f"friction {low} {high}, distance {arguments.distance}, speed {arguments.speed}; give positive "
-                "numbers, of friction the lower first"
-            )
+        friction = tuple(arguments.friction)
+        walk_values = {"kind": "walk", "distance_m": arguments.distance, "speed_m_s": arguments.speed}
+        walks = Experiment("terrain", tuple(make_case(g, {**walk_values, "gait": g}) for g in arguments.gait), ())
+        plan_runs(walks, (0,), friction)  # refuses numbers out of range
+        check_speeds([walks], ChainConfig(), is_given=True)
         given = functools.partial(
             conditions,
             gaits=arguments.gait,
             distance_m=arguments.distance,
             speed_m_s=arguments.speed,
-            friction=(low, high),
+            friction=friction,
         )
         return super(TerrainRuns, replace(self, conditions=given)).run(arguments, command)
 
