@@ -120,6 +120,7 @@ def test_curves_need_no_pictures(recorded, tmp_path, monkeypatch, capsys):
         (["wave", "--out", "wave.jpg"], "does not end in .png, .gif or .mp4"),
         (["wave", "--out", "wave.gif", "--plots-only"], "--plots-only has no pictures for the film"),
         (["wave", "--frames", "0"], "--frames is 0; give 1 to 64"),
+        (["wave", "--azimuth", "nan"], "--azimuth is nan; give -360 to 360 degrees"),
         (["--gait", "tripod", "--twist", "0", "0", "0"], "one of them not 0"),
         (["--gait", "tripot"], "there is no gait 'tripot'"),
         (["bow", "--variant", "walkr"], "walkr"),

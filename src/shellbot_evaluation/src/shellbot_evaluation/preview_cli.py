@@ -121,6 +121,8 @@ def _checked(arguments: argparse.Namespace) -> Tuple[str, Path]:
         raise DefinitionError("--twist is for a gait; give --gait NAME, or leave it out")
     if not 1 <= arguments.frames <= 64:
         raise DefinitionError(f"--frames is {arguments.frames}; give 1 to 64 pictures")
+    if arguments.azimuth is not None and not abs(arguments.azimuth) <= 360.0:
+        raise DefinitionError(f"--azimuth is {arguments.azimuth}; give -360 to 360 degrees")
     if arguments.action:
         values = parameters_of(arguments)
         try:
