@@ -186,3 +186,17 @@ def test_only_benches_that_launch_something_take_a_folder_for_logs(capsys):
         with pytest.raises(SystemExit):
             bench_cli.parser().parse_args([what, "--logs", "a"])
         assert "unrecognized arguments: --logs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        (["workers", "--rounds", "0"], "--rounds is 0; give 1 or more"),
+        (["dynamics", "--seconds", "nan"], "--seconds is nan; give 0.01 or more"),
+        (["teleop", "--samples", "-1"], "--samples is -1; give 1 or more"),
+        (["ros", "--rtf", "1", "-2"], "--rtf is -2; give 0 or more"),
+    ],
+)
+def test_numbers_that_measure_nothing_are_refused_before_anything_starts(given, words, capsys):
+    assert bench_cli.main(given) == 2
+    assert words in capsys.readouterr().err

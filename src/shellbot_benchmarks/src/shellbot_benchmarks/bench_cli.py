@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
+import numpy as np
+
 from robot_evaluation.console import robots_with, run_tool
+from robot_evaluation.errors import DefinitionError
 from robot_evaluation.tables import markdown_table
 from shellbot_common import add_command
 
@@ -83,6 +87,11 @@ def main(argv: Optional[List[str]] = None) -> int:
 def _run(arguments: argparse.Namespace, command: str) -> int:
     benches = {"chain": _chain, "actions": _actions, "dynamics": _dynamics, "ros": _ros, "teleop": _teleop}
     benches.update(operator=_operator, workers=_workers)
+    # before anything is installed or started
+    for name, least in (("rounds", 1), ("samples", 1), ("seconds", 0.01), ("rtf", 0)):
+        for value in np.ravel(getattr(arguments, name, least)):
+            if not least <= value < math.inf:
+                raise DefinitionError(f"--{name} is {value:g}; give {least:g} or more")
     text, figures, met = benches[arguments.what](arguments)
     driven_with = getattr(arguments, "driven_with", "window")
     name = arguments.what if driven_with == "window" else driven_with
