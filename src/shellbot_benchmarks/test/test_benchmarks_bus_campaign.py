@@ -118,3 +118,16 @@ def test_the_command_line_writes_its_goals(tmp_path, capsys):
     for wrong, words in ((["rads"], "choose from reads"), (["reads", "--seeds", "0"], "of 1 or more, or A:B")):
         assert cli.main(wrong) == 2
         assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        (["--minutes", "0"], "--minutes is 0; give 0.01 to 1440"),
+        (["--repetitions", "0"], "--repetitions is 0; give 1 or more"),
+        (["walks"], "no part is called walks; choose from"),
+    ],
+)
+def test_what_no_campaign_can_be_is_refused_before_it_starts(given, words, capsys):
+    assert cli.main(given) == 2
+    assert words in capsys.readouterr().err

@@ -91,6 +91,8 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
         raise DefinitionError(f"no part is called {', '.join(strange)}; choose from {', '.join(PARTS)}")
     if arguments.repetitions < 1:
         raise DefinitionError(f"--repetitions is {arguments.repetitions}; give 1 or more")
+    if not 0.01 <= arguments.minutes <= 1440.0:
+        raise DefinitionError(f"--minutes is {arguments.minutes:g}; give 0.01 to 1440")
     start = time.monotonic()
     jobs = _jobs(parts, seeds_of(arguments.seeds), arguments)
     results = map_jobs(work, [(f"{job.part} {_label(job)}", job) for job in jobs], arguments.jobs)
