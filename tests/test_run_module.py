@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What scripts/ start: modules as `python -m` runs them, which may be interrupted before their tool has begun."""
+"""What scripts/ start: modules, which may be interrupted before their tool has begun."""
 
 from __future__ import annotations
 
 import signal
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -31,14 +32,14 @@ def run(tmp_path):
     return start
 
 
-def test_arguments_status_and_workers_are_those_of_python_m(run):
+def test_arguments_status_and_workers(run):
     tool = run(
         "import multiprocessing, sys\n"
         "def double(x): return 2 * x\n"
-        "if __name__ == '__main__':\n"
+        "def main():\n"
         "    with multiprocessing.get_context('spawn').Pool(1) as pool:\n"
         "        print(sys.argv[1:], sys.argv[0], pool.map(double, [21]))\n"
-        "    sys.exit(3)\n",
+        "    return 3\n",
         "--json",
         "a file",
     )
@@ -47,9 +48,22 @@ def test_arguments_status_and_workers_are_those_of_python_m(run):
     assert out.startswith("['--json', 'a file'] ") and out.endswith("tool.py [42]\n")
 
 
-def test_ctrl_c_during_the_imports_ends_in_a_line(run):
-    tool = run("import time\nprint('imports', flush=True)\ntime.sleep(600)\n")
-    assert tool.stdout.readline() == "imports\n"
+WAITS = "import time\nprint('begun', flush=True)\ntime.sleep(600)\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WAITS,
+        # compiled code, such as numpy's, makes another error of an interrupt
+        f"try:\n{textwrap.indent(WAITS, ' ')}except KeyboardInterrupt:\n raise ImportError\n",
+        f"def main():\n{textwrap.indent(WAITS, ' ')}",
+    ],
+    ids=["imports", "compiled", "main"],
+)
+def test_ctrl_c_ends_in_a_line_during_the_imports_and_after(run, text):
+    tool = run(text)
+    assert tool.stdout.readline() == "begun\n"
     tool.send_signal(signal.SIGINT)
     assert tool.communicate() == ("", "\nstopped by the user\n")
     assert tool.returncode == 130
