@@ -39,10 +39,10 @@ def test_the_bank_follows_the_law_of_the_single_motor():
             twin.table.image[:] = servo.table.image
         bank = MotorBank(banked)
         position = rng.uniform(0.5, 4.5, len(models))
+        bank.position = position.copy()
         for servo, twin, x in zip(alone, banked, position):
             servo.motor.set_external(x, 0.0)
             servo.motor.restart()
-            twin.motor.set_external(x, 0.0)
             twin.motor.restart()
         for k in range(1, 30):
             position = position + rng.normal(0.0, 0.01, len(models))

@@ -389,7 +389,7 @@ def test_lazy_names_are_those_that_editors_see(package):
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module.startswith(f"{package.__name__}."):
             seen.update({alias.name: node.module.partition(".")[2] for alias in node.names})
-    lazy = {name: module for module, names in package._MODULES.items() for name in names}
+    lazy = {name: module for module, names in package._MODULES.items() for name in names.split()}
     eager = {"DIRECTIONS": "direction", "Direction": "direction", "direction": "direction"} if package is ax_bus else {}
     assert {k: v for k, v in seen.items() if v != "lazy"} == {**lazy, **eager}
     assert sorted(package.__all__) == sorted({**lazy, **eager}) and set(package.__all__) <= set(dir(package))

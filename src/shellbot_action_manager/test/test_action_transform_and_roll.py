@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shellbot_action_manager.actions.transform_and_roll import NAME, End, Seen, TransformAndRoll, refusal
+from shellbot_action_manager.actions.performance import Outcome
+from shellbot_action_manager.actions.transform_and_roll import NAME, Seen, TransformAndRoll, refusal
 
 DT = 0.01
 TAKES = 2.0  # s, a transformation
@@ -74,7 +75,7 @@ def go(action, robot, until=lambda orders: False, limit=200.0):
 def test_closes_rolls_to_the_point_and_opens_with_growing_progress():
     robot, point = Robot(), np.array([1.5, 2.0])
     orders, stages = go(TransformAndRoll(point), robot)
-    assert (orders.end, orders.progress) == (End.SUCCEEDED, 1.0)
+    assert (orders.end, orders.progress) == (Outcome.SUCCEEDED, 1.0)
     assert robot.requested == ["shell", "hexapod"]
     assert np.linalg.norm(robot.pose[:2] - point) < 0.08
     assert robot.mode == "hexapod"
@@ -103,11 +104,11 @@ class Rocker(Robot):
 def test_a_ball_that_rocks_near_the_point_opens_and_one_that_is_held_far_from_it_gives_up():
     robot = Rocker("shell")
     orders, _ = go(TransformAndRoll((1.0, 0.0)), robot)
-    assert (orders.end, robot.mode) == (End.SUCCEEDED, "hexapod")
+    assert (orders.end, robot.mode) == (Outcome.SUCCEEDED, "hexapod")
     robot = Rocker("shell")
     robot.stands_still = True
     orders, _ = go(TransformAndRoll((1.0, 0.0)), robot)
-    assert (orders.end, robot.mode) == (End.ABORTED, "shell")
+    assert (orders.end, robot.mode) == (Outcome.ABORTED, "shell")
     assert "from the point" in orders.text
 
 
@@ -119,7 +120,7 @@ def test_a_ball_that_waits_for_a_zero_gets_one_and_rolls_on():
     orders, _ = go(action, robot, until=lambda orders: not robot.ignores)
     assert robot.t - begun < 0.5
     orders, _ = go(action, robot)
-    assert orders.end is End.SUCCEEDED
+    assert orders.end is Outcome.SUCCEEDED
 
 
 @pytest.mark.parametrize(("after", "ends_in"), [(0.5, "hexapod"), (1.5, "shell")])
@@ -129,7 +130,7 @@ def test_a_cancel_while_closing_leads_to_the_nearer_end(after, ends_in):
     go(action, robot, until=lambda orders: robot.t > after)
     action.cancel()
     orders, _ = go(action, robot)
-    assert orders.end is End.CANCELLED
+    assert orders.end is Outcome.CANCELLED
     assert (robot.mode, robot.target) == (ends_in, ends_in)
     assert f"mode {ends_in}" in orders.text
 
@@ -150,7 +151,7 @@ def test_a_cancel_while_rolling_brakes_and_stays_a_ball():
     go(action, robot, until=lambda orders: robot.pose[0] > 1.0)
     action.cancel()
     orders, _ = go(action, robot)
-    assert (orders.end, robot.mode, robot.requested) == (End.CANCELLED, "shell", [])
+    assert (orders.end, robot.mode, robot.requested) == (Outcome.CANCELLED, "shell", [])
     assert np.linalg.norm(robot.velocity) < 0.05
     assert robot.pose[0] < 1.5
 
@@ -162,7 +163,7 @@ def test_a_cancel_while_opening_leads_to_the_nearer_end(after, ends_in):
     go(action, robot, until=lambda orders: robot.target == "hexapod" and robot.progress * TAKES > after)
     action.cancel()
     orders, _ = go(action, robot)
-    assert (orders.end, robot.mode) == (End.CANCELLED, ends_in)
+    assert (orders.end, robot.mode) == (Outcome.CANCELLED, ends_in)
 
 
 def test_a_turning_back_that_is_refused_goes_on_and_rests_where_that_ends():
@@ -172,7 +173,7 @@ def test_a_turning_back_that_is_refused_goes_on_and_rests_where_that_ends():
     action.cancel()
     robot.refuses = "the robot lies tilted"
     orders, _ = go(action, robot)
-    assert (orders.end, robot.mode) == (End.CANCELLED, "hexapod")
+    assert (orders.end, robot.mode) == (Outcome.CANCELLED, "hexapod")
 
 
 def test_a_cancel_before_the_first_tick_rests_where_it_is():
@@ -180,21 +181,21 @@ def test_a_cancel_before_the_first_tick_rests_where_it_is():
     action = TransformAndRoll((2.0, 0.0))
     action.cancel()
     orders, _ = go(action, robot)
-    assert (orders.end, robot.mode, robot.requested) == (End.CANCELLED, "hexapod", [])
+    assert (orders.end, robot.mode, robot.requested) == (Outcome.CANCELLED, "hexapod", [])
 
 
 def test_a_refused_request_ends_it_with_the_reason():
     robot = Robot()
     robot.refuses = "the robot lies tilted by 60 deg"
     orders, _ = go(TransformAndRoll((2.0, 0.0)), robot)
-    assert orders.end is End.ABORTED and "refused: the robot lies tilted by 60 deg" in orders.text
+    assert orders.end is Outcome.ABORTED and "refused: the robot lies tilted by 60 deg" in orders.text
 
 
 def test_a_ball_that_does_not_move_is_given_up_at_rest():
     robot = Robot("shell")
     robot.stands_still = True
     orders, _ = go(TransformAndRoll((3.2, -0.1)), robot)
-    assert (orders.end, orders.velocity) == (End.ABORTED, (0.0, 0.0))
+    assert (orders.end, orders.velocity) == (Outcome.ABORTED, (0.0, 0.0))
     assert "still 3.00 m from the point; the ball rests (shell to shell)" in orders.text, "why, in the mode's words"
 
 
@@ -213,7 +214,7 @@ def test_what_makes_it_impossible_ends_it_in_words(changes, words):
     action = TransformAndRoll((3.0, 0.0))
     go(action, robot, until=lambda orders: robot.progress > 0.3 and robot.target == "shell")
     orders = action.step(replace(robot.seen(), **changes))
-    assert orders.end is End.ABORTED and words in orders.text
+    assert orders.end is Outcome.ABORTED and words in orders.text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from shellbot_action_manager.actions.transform_and_roll import End, Seen, TransformAndRoll
+from shellbot_action_manager.actions.performance import Outcome
+from shellbot_action_manager.actions.transform_and_roll import Seen, TransformAndRoll
 from shellbot_action_manager.body.roll_to import RollTo
 from shellbot_chain.chain import Chain
 from shellbot_common import TICK
@@ -358,7 +359,7 @@ def test_the_action_that_is_cancelled_while_it_closes_ends_in_the_nearer_mode(af
             action.cancel()
 
     orders = act(chain, action, cancel)
-    assert (orders.end, chain.mode) == (End.CANCELLED, ends_in)
+    assert (orders.end, chain.mode) == (Outcome.CANCELLED, ends_in)
     assert min(np.diff(progress)) >= 0.0
 
 
@@ -376,7 +377,7 @@ def test_the_action_rolls_on_after_a_second_without_imu():
             back[0]()
             back.append(None)
 
-    assert act(chain, action, lose, 60.0).end is End.SUCCEEDED
+    assert act(chain, action, lose, 60.0).end is Outcome.SUCCEEDED
     blind_for = TICK * sum("no attitude from the IMU" in text for text in texts)
     assert blind_for == pytest.approx(1.0, abs=0.05), "the mode says so while it lasts"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from ax_bus import ErrorFlags, NoReplyError, PortError
 from ax_bus.errors import PortMissingError
 from ax_tools.errors import ToolError
 from shellbot_common import Level, LogThrottle, Notice
-from shellbot_control import ConfigurationError, EffortOffset, Gains, GainTable
+from shellbot_control import EffortOffset, Gains, GainTable
 from shellbot_description import JOINT_CLASSES, driven_joint_names, named_pose_array
 from shellbot_motor_driver import (
     BusProcessError,
@@ -30,15 +31,16 @@ from shellbot_motor_driver import (
     StartReport,
     Supply,
 )
+from shellbot_motor_driver.driving.driver_config import ComplianceStart
 from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.driving.timing import BINS, BusTiming, Histogram
 from shellbot_motor_driver.map.compliance import Compliance, springs
 from shellbot_motor_driver.map.shellbot import shellbot
 from shellbot_motor_driver.node.bus_plot import plot
-from shellbot_motor_driver.node.gains_page import compliance_of_page
+from shellbot_motor_driver.node.gains_page import GainsPage
 from shellbot_motor_driver.node.node_parameters import NodeParameters
 from shellbot_motor_driver.node.stamp_clock import StampClock
-from shellbot_motor_driver.node.start_policy import StartFailure, failure_words, retry_after
+from shellbot_motor_driver.node.start_policy import StartFailure, retry_after
 from shellbot_motor_driver.node.target_gate import TargetGate
 from shellbot_motor_driver.safety.battery_estimate import CURVE, charge_estimate
 from shellbot_motor_driver.safety.health import Health, health, is_stopped
@@ -276,8 +278,6 @@ def test_a_port_or_power_that_comes_later_is_taken_but_hands_in_the_robot_are_no
     assert retry_after(start_error((0, 1, 2))) is None
     assert retry_after(start_error((0, 1, 2)), retry_missing=True) is not None, "emulated: no hands in the robot"
     assert retry_after(NoReplyError("odd")) is None
-    assert "call rearm to try again" in failure_words(start_error((0, 1)))
-    assert "trying again every" in failure_words(PortError("not there"))
 
 
 def test_each_reason_is_said_once_and_a_port_that_comes_later_is_waited_for_first():
@@ -286,13 +286,13 @@ def test_each_reason_is_said_once_and_a_port_that_comes_later_is_waited_for_firs
     assert first.level is Level.INFO and "to appear" in first.text and "does not exist" in failure.words
     assert [failure.note(missing, 100.0 + t) for t in (1.0, 5.0, 9.9)] == [None] * 3
     late = failure.note(missing, 110.1)
-    assert late.level is Level.WARN and "/dev/x does not exist; trying again" in late.text
+    assert late.level is Level.WARN and "/dev/x does not exist; trying again every 1 s" in late.text
     assert failure.note(missing, 111.0) is None
     in_use = failure.note(PortError("port /dev/x is in use"), 112.0)
     assert in_use.level is Level.WARN and "in use" in in_use.text
     assert failure.note(PortError("port /dev/x is in use"), 113.0) is None
     hands = failure.note(start_error((0, 1)), 114.0)
-    assert hands.level is Level.ERROR and "call rearm" in hands.text
+    assert hands.level is Level.ERROR and "; then call rearm to try again" in hands.text
     failure.clear()
     assert failure.words == "" and failure.note(missing, 200.0).level is Level.INFO
 
@@ -380,13 +380,16 @@ def test_bad_parameters_are_told_with_the_choices(given, words):
 
 def test_the_page_becomes_compliance_of_the_classes_that_are_there():
     page = GainTable({name: Gains(18.5) for name in JOINT_CLASSES}).to_page()
-    table, _ = compliance_of_page(page, shellbot("walker"), 1, 32)
+    gains, sent = GainsPage(shellbot("walker"), ComplianceStart()), []
+    servos = SimpleNamespace(set_compliance=lambda table: (sent.append(table) is None, "set"))
+    for gains.values in (page, {**page, "stiffness": 0.5}):
+        assert gains.send(servos) is None and gains.line.level is Health.OK
+    table, softer = sent
     assert set(table) == {"fan", "coxa", "femur", "tibia"}
     assert table["coxa"].slope == 16
-    softer, _ = compliance_of_page({**page, "stiffness": 0.5}, shellbot("walker"), 1, 32)
     assert softer["coxa"].slope == 32
-    with pytest.raises(ConfigurationError, match="lacks"):
-        compliance_of_page({"coxa_p": 1.0}, shellbot("walker"), 1, 32)
+    gains.values = {"coxa_p": 1.0}
+    assert "lacks" in gains.send(servos).text and len(sent) == 2
 
 
 # -------------------------------------------------------------------------------------------------------------- plot

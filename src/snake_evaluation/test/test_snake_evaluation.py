@@ -22,7 +22,7 @@ from snake_evaluation.identify import identify
 from snake_evaluation.snake_run import Setup, SnakeRun
 from snake_evaluation.speed import speed_table
 from snake_evaluation.waypoint_experiment import GOALS, Mission, _mission
-from snake_motion.velocity_map import load_map
+from snake_motion.velocity_map import VelocityMap
 
 
 def test_every_option_says_what_it_is():
@@ -210,7 +210,7 @@ def test_a_measurement_goes_on_where_it_was_interrupted(tmp_path, monkeypatch, m
         found = (tmp_path / "slips.yaml").read_text()
         assert 'roll: {"1": [2.0, 0.0], "-1": [2.0, 0.0]}' in found and "turn:" in found
     else:
-        found = load_map(tmp_path / "rotation_9.yaml")
+        found = VelocityMap.load(tmp_path / "rotation_9.yaml")
         assert found.kind.ranges == ((0.1, 0.5), (-100.0, -80.0)) and found.steps([[0.5, -90.0]])[0][2] > 0.0
 
 

@@ -13,7 +13,7 @@ from snake_motion.errors import SnakeMotionError
 from snake_motion.families import FAMILIES
 from snake_motion.gait_table import load_rows
 from snake_motion.odometry import load_slips, slips_file
-from snake_motion.velocity_map import load_map, load_maps
+from snake_motion.velocity_map import VelocityMap, load_maps
 from snake_motion.waypoint import WaypointFollower
 
 MODULES = 16
@@ -105,7 +105,7 @@ def test_a_broken_map_file_is_refused_in_words(tmp_path, change, words):
     file = tmp_path / "forward_16.yaml"
     file.write_text(change(good), encoding="utf-8")
     with pytest.raises(SnakeMotionError, match=words) as caught:
-        load_map(file)
+        VelocityMap.load(file)
     assert str(file) in str(caught.value)
 
 

@@ -43,53 +43,25 @@ if TYPE_CHECKING:
     from ax_bus.wiring import WiringReport, check_wiring
 
 _MODULES = {
-    "bulk_reader": ("BulkReplies",),
-    "bus": ("Bus",),
+    "bulk_reader": "BulkReplies",
+    "bus": "Bus",
     "errors": (
-        "BusError",
-        "GarbledReplyError",
-        "ImplausibleReadingError",
-        "NoReplyError",
-        "NoSuchRegisterError",
-        "PacketError",
-        "PortError",
-        "PortLostError",
-        "PortMissingError",
-        "ReadsNotTrustedError",
-        "RefusedError",
-        "RegisterError",
-        "ServoError",
-        "StopRequestedError",
+        "BusError GarbledReplyError ImplausibleReadingError NoReplyError NoSuchRegisterError PacketError "
+        "PortError PortLostError PortMissingError ReadsNotTrustedError RefusedError RegisterError ServoError "
+        "StopRequestedError"
     ),
-    "exchanger": ("Reply",),
-    "model": (
-        "Model",
-        "Register",
-    ),
-    "port": ("Port",),
-    "protocol": (
-        "ErrorFlags",
-        "Instruction",
-        "Status",
-    ),
-    "registers": (
-        "AX_12A",
-        "AX_18A",
-        "MODELS",
-        "MX_28",
-        "MX_64",
-        "model_of",
-    ),
-    "serial_port": ("SerialPort",),
-    "servo": ("Servo",),
-    "statistics": ("BusStatistics",),
-    "status_parser": ("StatusParser",),
-    "sync_writer": ("SyncWriter",),
-    "wire_time": ("Timeouts",),
-    "wiring": (
-        "WiringReport",
-        "check_wiring",
-    ),
+    "exchanger": "Reply",
+    "model": "Model Register",
+    "port": "Port",
+    "protocol": "ErrorFlags Instruction Status",
+    "registers": "AX_12A AX_18A MODELS MX_28 MX_64 model_of",
+    "serial_port": "SerialPort",
+    "servo": "Servo",
+    "statistics": "BusStatistics",
+    "status_parser": "StatusParser",
+    "sync_writer": "SyncWriter",
+    "wire_time": "Timeouts",
+    "wiring": "WiringReport check_wiring",
 }
 __getattr__, __dir__ = lazy_names(__name__, _MODULES)
 

@@ -8,19 +8,17 @@ import sys
 from typing import Any, Callable, Dict, List, Mapping, Tuple
 
 
-def lazy_names(
-    package: str, modules: Mapping[str, Tuple[str, ...]]
-) -> Tuple[Callable[[str], Any], Callable[[], List[str]]]:
+def lazy_names(package: str, modules: Mapping[str, str]) -> Tuple[Callable[[str], Any], Callable[[], List[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package whose names live in its modules.
 
     Parameters
     ----------
     package : str
         Its ``__name__``.
-    modules : mapping of str to tuple of str
-        Module, without the package, to the names that it gives.
+    modules : mapping of str to str
+        Module, without the package, to the names that it gives, with spaces between them.
     """
-    home: Dict[str, str] = {name: module for module, names in modules.items() for name in names}
+    home: Dict[str, str] = {name: module for module, names in modules.items() for name in names.split()}
 
     def __getattr__(name: str) -> Any:
         if name not in home:

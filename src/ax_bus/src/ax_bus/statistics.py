@@ -35,9 +35,7 @@ class BusStatistics:
 
     def snapshot(self) -> Dict[str, float]:
         """Return all counters, and percentiles of round trip and of overhead over wire time, in s."""
-        figures: Dict[str, float] = {
-            name: value for name, value in vars(self).items() if isinstance(value, int) and not isinstance(value, bool)
-        }
+        figures: Dict[str, float] = {name: value for name, value in vars(self).items() if isinstance(value, int)}
         for name, values in (("round_trip", self.round_trips), ("overhead", self.overheads)):
             for percent in (50, 95, 99):
                 figures[f"{name}_p{percent}"] = percentile(values, percent)

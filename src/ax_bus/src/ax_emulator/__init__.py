@@ -21,33 +21,16 @@ if TYPE_CHECKING:
     from ax_emulator.virtual_port import VirtualPort
 
 _MODULES = {
-    "battery": (
-        "Battery",
-        "BatteryParameters",
-    ),
-    "chain": (
-        "EmulatedChain",
-        "equal_servos",
-    ),
-    "coupled_chain": (
-        "CoupledChain",
-        "World",
-    ),
-    "errors": ("EmulationError",),
-    "faults": (
-        "KINDS",
-        "Fault",
-        "FaultInjector",
-        "load_faults",
-    ),
-    "latency_timer": ("LatencyTimerChain",),
-    "motor_bank": ("MotorBank",),
-    "pty_server": ("PtyServer",),
-    "servo": (
-        "EmulatedServo",
-        "ServoBehaviour",
-    ),
-    "virtual_port": ("VirtualPort",),
+    "battery": "Battery BatteryParameters",
+    "chain": "EmulatedChain equal_servos",
+    "coupled_chain": "CoupledChain World",
+    "errors": "EmulationError",
+    "faults": "KINDS Fault FaultInjector load_faults",
+    "latency_timer": "LatencyTimerChain",
+    "motor_bank": "MotorBank",
+    "pty_server": "PtyServer",
+    "servo": "EmulatedServo ServoBehaviour",
+    "virtual_port": "VirtualPort",
 }
 __getattr__, __dir__ = lazy_names(__name__, _MODULES)
 

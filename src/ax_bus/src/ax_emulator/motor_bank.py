@@ -31,7 +31,6 @@ class BankMotor:
         self.parameters = parameters
         self._bank = bank
         self._index = index
-        self.is_external = True
 
     @property
     def position(self) -> float:
@@ -67,20 +66,10 @@ class BankMotor:
         """Whether it has pushed at its torque limit for too long."""
         return bool(self._bank.stalled[self._index] > self.parameters.overload_time)
 
-    def set_external(self, position: float, velocity: float) -> None:
-        """Say where the horn is, rad, rad/s."""
-        self._bank.position[self._index], self._bank.velocity[self._index] = position, velocity
-
     def restart(self) -> None:
         """Forget the reference and the stall, as a reboot does."""
         self._bank.reference[self._index] = self._bank.position[self._index]
         self._bank.stalled[self._index] = 0.0
-
-    def torque(self, voltage: float = NOMINAL_VOLTAGE) -> float:
-        """Return the torque of the windings, N·m; the simulator has the damping."""
-        p = self.parameters
-        stall = p.stall_torque * voltage / NOMINAL_VOLTAGE
-        return self.output * stall / winding_resistance(self.temperature, p.ambient)
 
     def advance(self, time: float, voltage: float = NOMINAL_VOLTAGE) -> None:
         """Nothing: the bank steps all motors together."""

@@ -136,7 +136,7 @@ class EmulatedServo:
         time : float
             s.
         """
-        self._update(time)
+        self.advance(time)
         own, level, delay = self.servo_id, self.table["status_return_level"], self.table["return_delay_time"] * 2e-6
         flags, data, latency = self._execute(instruction, parameters, is_broadcast, time)
         if flags or instruction not in _LEVEL:  # PING and READ change nothing
@@ -149,7 +149,7 @@ class EmulatedServo:
 
     def bulk_answer(self, block: Block, time: float, is_first: bool) -> Optional[Answer]:
         """Return this servo's part of a BULK READ, when its turn has come at ``time``, s."""
-        self._update(time)
+        self.advance(time)
         if self.table["status_return_level"] < 1:
             return None
         data = self.table.read(block.address, block.size)
@@ -161,7 +161,7 @@ class EmulatedServo:
 
     def complain(self, is_broadcast: bool, time: float) -> Optional[Answer]:
         """Answer an instruction whose checksum was wrong."""
-        self._update(time)
+        self.advance(time)
         self._watch(ErrorFlags.CHECKSUM)
         # RX-64 manual, p. 35: below level 2 not even a PING with a wrong checksum is answered
         if is_broadcast or self.table["status_return_level"] < 2:
@@ -235,10 +235,6 @@ class EmulatedServo:
             return [(start, packet)]
         return [(start, packet[:before]), (start + before * byte_time + INTERRUPT, packet[before:])]
 
-    def advance(self, time: float) -> None:
-        """Let motor and alarms run until ``time``, s."""
-        self._update(time)
-
     def _write(self, parameters: bytes, time: float) -> ErrorFlags:
         address, data = parameters[0], parameters[1:]
         flags = self.table.check(address, data)
@@ -278,8 +274,8 @@ class EmulatedServo:
         self.reboot(time)
         return ErrorFlags.NONE
 
-    def _update(self, time: float) -> None:
-        """Run the motor, refresh the registers that show it, raise alarms."""
+    def advance(self, time: float) -> None:
+        """Let motor and alarms run until ``time``, s, and refresh the registers that show them."""
         motor, table, model = self.motor, self.table, self.table.model
         motor.advance(time, self.voltage)
         self._watch()

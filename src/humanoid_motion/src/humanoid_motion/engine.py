@@ -197,14 +197,8 @@ class WalkingEngine:
 
     def state(self) -> EngineState:
         """Return what the engine is doing."""
-        place, stepping = self._estimator.place, self._stepping
-        return EngineState(
-            "walk" if stepping.is_busy else "stand",
-            stepping.support,
-            stepping.phase,
-            self._pressure,
-            np.array([place[0], place[1], self._estimator.yaw]),
-        )
+        base = np.array([*self._estimator.place[:2], self._estimator.yaw])
+        return EngineState("walk" if self._stepping.is_busy else "stand", base)
 
     # --- one tick ---
 

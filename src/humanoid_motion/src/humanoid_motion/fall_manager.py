@@ -7,16 +7,13 @@ from typing import Callable, Mapping, Optional
 
 import numpy as np
 
-from humanoid_motion.fall import FALLEN, FALLING, FallDetector, FallParameters, upright_soles
+from humanoid_motion.fall import FALLEN, FALLING, SIDES, FallDetector, FallParameters, upright_soles
 from humanoid_motion.interface import Feedback
 from humanoid_motion.motions import KeyMotion
 from humanoid_motion.parameters import WalkError
 from shellbot_common import TICK
 
-MOTIONS = (
-    *(f"protect_{side}" for side in ("front", "left", "back", "right")),
-    *("lie", "from_left", "from_back", "from_right", "get_up"),
-)
+MOTIONS = (*(f"protect_{side}" for side in SIDES), "lie", "from_left", "from_back", "from_right", "get_up")
 """What `config/motions.yaml` has to hold."""
 
 

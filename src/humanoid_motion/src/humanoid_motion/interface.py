@@ -56,9 +56,6 @@ class EngineState:
     """What the engine is doing, for diagnostics."""
 
     mode: str  #: stand or walk
-    support: int  #: LEFT or RIGHT
-    phase: float  #: Of the present step, 0 to 1
-    pressure: np.ndarray  #: (2,) Commanded centre of pressure, odometry frame, m
     base: np.ndarray  #: (3,) x, y, yaw of the base, odometry frame
 
 

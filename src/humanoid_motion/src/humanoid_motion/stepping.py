@@ -147,11 +147,6 @@ class Stepping:
         return (self.time - self.double) / (self.step_time - self.double)
 
     @property
-    def phase(self) -> float:
-        """Part of the present step that is over, 0 to 1."""
-        return self.time / self.step_time if self.is_walking else 0.0
-
-    @property
     def is_busy(self) -> bool:
         """Whether it walks, or has a goal and does not yet rest there."""
         return self.is_walking or self._corrections >= 0

@@ -25,11 +25,12 @@ from humanoid_motion.base_state import BaseState
 from humanoid_motion.foot_wrenches import FootWrenches, wrench_of_cells
 from humanoid_motion.interface import Feedback, Status
 from humanoid_motion.parameters import WalkError, WalkParameters
+from shellbot_common.motion_conversions import ODOM
 from shellbot_common.rotations import quaternion_from_rpy
 from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import MoveJointsRequest
 
-_ODOM, _FOOTPRINT = "odom", "base_footprint"
+_FOOTPRINT = "base_footprint"
 _NUMBERS = {"stopped": Mode.STOPPED}
 _OTHER_MODE = 255  # the numbers of the message are another robot's; here the name says it
 
@@ -103,7 +104,7 @@ def _about_sole(wrenches: FootWrenches, sole: str, foot: Union[WrenchStamped, Po
 def odometry_message(state: BaseState, stamp: rospy.Time, base: str) -> Odometry:
     """Return pose of the base in odom and its twist in its own axes, with covariances."""
     message = Odometry(child_frame_id=base)
-    message.header.stamp, message.header.frame_id = stamp, _ODOM
+    message.header.stamp, message.header.frame_id = stamp, ODOM
     message.pose.pose = Pose(Point(*state.pose[:3]), Quaternion(*quaternion_from_rpy(*state.pose[3:])))
     message.twist.twist = Twist(Vector3(*state.twist[:3]), Vector3(*state.twist[3:]))
     for part, std in ((message.pose, state.pose_std), (message.twist, state.twist_std)):
@@ -118,7 +119,7 @@ def transforms(state: BaseState, stamp: rospy.Time, base: str) -> List[Transform
     above = Transform(Vector3(0.0, 0.0, z), Quaternion(*quaternion_from_rpy(roll, pitch, 0.0)))
     return [
         TransformStamped(Header(stamp=stamp, frame_id=parent), child, transform)
-        for parent, child, transform in ((_ODOM, _FOOTPRINT, footprint), (_FOOTPRINT, base, above))
+        for parent, child, transform in ((ODOM, _FOOTPRINT, footprint), (_FOOTPRINT, base, above))
     ]
 
 

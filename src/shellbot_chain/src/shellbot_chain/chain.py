@@ -123,7 +123,8 @@ class Chain:
         self.commands = OperatorCommands()
         self._pending: Optional[np.ndarray] = None
         self.estimate: Optional[OdometryState] = None
-        self._odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
+        self.odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
+        """The robot's own estimate: x, y in m, yaw in rad; NaN before the first tick"""
         self._last_time: Optional[float] = None
         self._recorder.clear()
 
@@ -152,11 +153,6 @@ class Chain:
         """Name of the present step of a transition between modes; empty at rest in a mode."""
         return self.output.mode.step if self.output is not None else ""
 
-    @property
-    def odom(self) -> Tuple[float, float, float]:
-        """The robot's own estimate: x, y in m, yaw in rad; NaN before the first tick."""
-        return self._odom
-
     def command_twist(self, twist: Sequence[float]) -> None:
         """Send a velocity command now: forward m/s, leftward m/s, turning rad/s."""
         self.commands = dataclasses.replace(self.commands, twist=np.array(twist, dtype=float), twist_time=self.time)
@@ -167,8 +163,7 @@ class Chain:
 
     def request_mode(self, name: str) -> Tuple[bool, str]:
         """Ask for a mode; returns whether it was accepted and a sentence."""
-        accepted, reason = self.manager.request_mode(name)
-        return accepted, reason
+        return self.manager.request_mode(name)
 
     def tick(self) -> SimState:
         """Advance by 10 ms and return the new state."""
@@ -303,7 +298,7 @@ class Chain:
         measured, sample = self.robot.measured(state), state.imu
         self.imu.receive(state.time, sample.orientation, sample.angular_velocity, sample.specific_force)
         imu = self.imu.read(state.time)
-        pose = None if self.estimate is None else np.array(self._odom)
+        pose = None if self.estimate is None else np.array(self.odom)
         feedback = Feedback(measured, imu.orientation, imu.angular_velocity, pose, self.robot.effort(state))
         output = self.manager.step(state.time, self.commands, feedback)
         self.output = output
@@ -313,7 +308,7 @@ class Chain:
             self._target = self.robot.limited(state, self.solver.solve(references, measured, dt))
         if output.contacts is not None:
             self.estimate = self.odometry.step(state.time, output.contacts, imu)
-            self._odom = (self.estimate.x, self.estimate.y, self.estimate.yaw)
+            self.odom = (self.estimate.x, self.estimate.y, self.estimate.yaw)
         return output
 
     def _record(self, state: SimState, output: ActionOutput) -> None:
@@ -324,7 +319,7 @@ class Chain:
             t=state.time,
             p_world_base=state.p_world_base,
             q_world_base=state.quat_world_base,
-            odom=self._odom,
+            odom=self.odom,
             joint_position=state.q,
             joint_velocity=state.dq,
             joint_effort=state.effort,

@@ -92,10 +92,8 @@ class ChainConfig(Settings, error=DefinitionError):
                 imu_latency=self.imu_latency,
                 **self.servos,
             )
-            return (
-                settings
-                if self.terrain == "flat"
-                else settings.replace(**terrain(self.terrain).settings(self.seed or 0))
-            )
+            if self.terrain == "flat":
+                return settings
+            return settings.replace(**terrain(self.terrain).settings(self.seed or 0))
         except SimulatorError as error:
             raise DefinitionError(str(error)) from error

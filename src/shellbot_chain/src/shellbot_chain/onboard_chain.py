@@ -136,13 +136,9 @@ class OnboardRobot:
         # whole ticks of physics and driver fall together, so that contacts and IMU are of the tick
         self._due = TICK * np.ceil(self.port.now() / TICK + 1e-9)
         self.port.sleep(self._due - self.port.now())
-        robot, names, start = (
-            self.emulated.servo_map.robot,
-            self.driver.joint_names,
-            (options.driver or DriverConfig()).compliance,
-        )
+        robot, start = self.emulated.servo_map.robot, (options.driver or DriverConfig()).compliance
         compliance = Compliance(start.slope, start.margin, start.punch)
-        self._order, self._efforts = JointOrder(names), EffortOffset(self.driver.limits)
+        self._order, self._efforts = JointOrder(self.driver.joint_names), EffortOffset(self.driver.limits)
         self._efforts.set_stiffness(*springs(dict.fromkeys(robot.classes, compliance), robot))
         end = self._due + _TORQUE_LIMIT_S
         while self.driver.state().ladder.phase is not Phase.WAITING:

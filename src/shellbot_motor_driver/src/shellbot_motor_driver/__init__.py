@@ -40,7 +40,7 @@ _MODULES = {
     "process.bus_settings": "BusSettings",
     "safety.ladder": "Ladder Phase Reaction Rung",
 }
-__getattr__, __dir__ = lazy_names(__name__, {module: tuple(names.split()) for module, names in _MODULES.items()})
+__getattr__, __dir__ = lazy_names(__name__, _MODULES)
 
 __all__ = [
     "SLOPES",

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import Dict, Mapping, Optional, Sequence, Tuple
+from typing import Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -52,7 +53,7 @@ class VelocityDrive:
         self.families = ("forward", SIDEWAYS_BY[sideways_by], "rotation")  #: By axis
         self.maps, self._modules, self._period = dict(maps), modules, PERIOD * time_scale
         self._most = np.maximum(_FAR * self.limits, _FAR)
-        self._cache: Dict[Tuple[float, ...], Tuple[Optional[Target], np.ndarray]] = {}
+        self._solved = functools.lru_cache(maxsize=200)(self._solve)
 
     @property
     def limits(self) -> np.ndarray:
@@ -84,12 +85,7 @@ class VelocityDrive:
         if len(values) != 3 or not all(map(math.isfinite, values)):
             raise SnakeMotionError(f"cmd_vel is {values}; give three finite numbers")
         excess = max(1.0, float(np.max(np.abs(values) / self._most)))
-        values = tuple(value / excess for value in values)  # the search for inputs knows no 1e308
-        if values not in self._cache:
-            if len(self._cache) > 200:
-                self._cache.clear()
-            self._cache[values] = self._solve(values)
-        return self._cache[values]
+        return self._solved(tuple(value / excess for value in values))  # the search for inputs knows no 1e308
 
     def _solve(self, twist: Tuple[float, ...]) -> Tuple[Optional[Target], np.ndarray]:
         if all(abs(value) < still for value, still in zip(twist, _STILL)):

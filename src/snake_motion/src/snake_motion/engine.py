@@ -239,7 +239,7 @@ class SnakeEngine:
             if roll is None or abs(roll) < math.radians(self.config.upright_deg):
                 self._leave(t)
             return
-        if self._same(self._active, self._target):
+        if self._active == self._target:
             return
         if self._active is None:
             self._begin(t, roll)
@@ -251,10 +251,6 @@ class SnakeEngine:
                 self._active = self._target
         else:
             self._leave(t)
-
-    @staticmethod
-    def _same(one: Optional[Target], other: Optional[Target]) -> bool:
-        return one is other or (one is not None and one == other)
 
     @staticmethod
     def _mixes(one: Target, other: Target) -> bool:

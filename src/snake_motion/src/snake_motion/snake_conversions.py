@@ -55,10 +55,9 @@ def mode_message(motion: EngineOutput, stamp: rospy.Time) -> Mode:
     return message
 
 
-def walkspace_message(limits: np.ndarray, stamp: rospy.Time) -> Walkspace:
+def walkspace_message(limits: np.ndarray) -> Walkspace:
     """Return the greatest velocities, so that an operator's keys use them in full; a snake has no body pose."""
     message = Walkspace()
-    message.header.stamp = stamp
     for twist, factor in ((message.max_velocity, 1.0), (message.max_acceleration, _ACCELERATION)):
         twist.linear.x, twist.linear.y, twist.angular.z = (factor * limits).tolist()
     return message

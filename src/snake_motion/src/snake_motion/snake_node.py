@@ -56,7 +56,7 @@ class SnakeNode:
         self._odom = Publisher("odom", Odometry, **nodelay)
         self._mode = Publisher("mode", Mode, queue_size=5, latch=True)
         self._walkspace = Publisher("walkspace", Walkspace, queue_size=1, latch=True)
-        self._walkspace.publish(conversions.walkspace_message(core.drive.limits, rospy.Time()))
+        self._walkspace.publish(conversions.walkspace_message(core.drive.limits))
         self._waypoint = Publisher("waypoint_state", String, queue_size=1, latch=True)
         self._waypoint_state = ""
         self._transforms = TransformBroadcaster()

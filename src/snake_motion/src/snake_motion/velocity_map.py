@@ -125,11 +125,6 @@ def design_matrix(inputs: np.ndarray, kind: Family) -> np.ndarray:
     return np.stack([x**i * y**j for i, j in EXPONENTS], axis=1)
 
 
-def load_map(file: Union[str, Path]) -> VelocityMap:
-    """Return the map in a file; raises SnakeMotionError that names file and key if it is broken."""
-    return VelocityMap.load(file)
-
-
 def load_maps(modules: int, folder: Union[str, Path, None] = None) -> Dict[str, VelocityMap]:
     """Return the maps of a snake of so many modules in a folder, `config/maps` of the package if not given.
 
@@ -141,5 +136,5 @@ def load_maps(modules: int, folder: Union[str, Path, None] = None) -> Dict[str, 
     place = Path(folder) if folder else package_file("snake_motion", "config/maps")
     if not place.is_dir():
         raise SnakeMotionError(f"{place} is no folder; give that into which scripts/snake identify writes its maps")
-    maps = (load_map(file) for file in sorted(place.glob("*.yaml")))
+    maps = (VelocityMap.load(file) for file in sorted(place.glob("*.yaml")))
     return {found.family: found for found in maps if found.modules == modules}

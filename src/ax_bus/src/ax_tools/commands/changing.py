@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from typing import TYPE_CHECKING, Any, List
 
 from ax_tools.console import Progress, report, say
@@ -65,11 +66,8 @@ def _set_id_options(c: argparse.ArgumentParser) -> None:
 def _set_id(bus: Bus, arguments: argparse.Namespace) -> int:
     from ax_tools import settings
 
-    progress = Progress()
-    try:
+    with contextlib.closing(Progress()) as progress:
         settings.set_id(bus, arguments.id, arguments.new_id, _rounds(bus, arguments), progress)
-    finally:
-        progress.close()
     say(f"servo {arguments.id} is now servo {arguments.new_id}")
     return 0
 
@@ -83,11 +81,8 @@ def _set_baud_options(c: argparse.ArgumentParser) -> None:
 def _set_baud(bus: Bus, arguments: argparse.Namespace) -> int:
     from ax_tools import settings
 
-    progress = Progress()
-    try:
+    with contextlib.closing(Progress()) as progress:
         settings.set_baud(bus, arguments.id, arguments.new_baud, _rounds(bus, arguments), progress)
-    finally:
-        progress.close()
     say(f"servo {arguments.id} now answers at {arguments.new_baud} baud")
     return 0
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, List
@@ -24,11 +25,8 @@ def _scan(bus: Bus, arguments: argparse.Namespace) -> int:
     from ax_tools import search
 
     bauds = (arguments.baud,) if arguments.only_baud else search.ALL_BAUDS
-    progress = Progress()
-    try:
+    with contextlib.closing(Progress()) as progress:
         found = search.search(bus, search.rounds(bauds, arguments.ids or search.ALL_IDS), progress)
-    finally:
-        progress.close()
     say(search.table(found))
     return 0 if found and not any(hit.is_garbled for hit in found) else 1
 

@@ -117,7 +117,8 @@ class Draft:
         self.add(loop.steps)
         if travels:
             self.rest()
-        moved = any(np.abs(a - b[-1]).max(initial=0.0) > 1e-9 for a, b in zip(_arrays(at), _arrays(self._postures)))
+        ends = zip(vars(at).values(), vars(self._postures).values())
+        moved = any(np.abs(a - b[-1]).max(initial=0.0) > 1e-9 for a, b in ends)
         if moved or self._on_feet != on_feet:
             reason = "what is done while a condition holds ends elsewhere than it began; let it end as it began"
             raise self._library.complain(loop.place, reason)
@@ -164,7 +165,3 @@ class Draft:
 def _travels(steps: Sequence[AnyStep]) -> bool:
     """Return whether steps leave the footholds."""
     return any(_travels(s.steps) if isinstance(s, Loop) else not isinstance(s, Step) for s in steps)
-
-
-def _arrays(postures: Postures) -> List[np.ndarray]:
-    return [postures.pose, postures.feet, postures.upper]

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import Optional, Sequence, Tuple
 
 import numpy as np
 
+from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.body.roll_to import RollTo, RollToConfig
 
 NAME = "transform_and_roll"
@@ -45,14 +45,6 @@ class Seen:
         return self.mode if self.mode == self.target and not self.step else ""
 
 
-class End(Enum):
-    """How the action ended."""
-
-    SUCCEEDED = "succeeded"
-    ABORTED = "aborted"
-    CANCELLED = "cancelled"
-
-
 @dataclass(frozen=True)
 class Orders:
     """What to do at a tick, and how far it is."""
@@ -62,7 +54,7 @@ class Orders:
     progress: float = 0.0  #: 0..1 of the whole
     request: str = ""  #: Mode to request now
     velocity: Optional[Tuple[float, float]] = None  #: To command, forward and leftward, m/s; None: nothing
-    end: Optional[End] = None
+    end: Optional[Outcome] = None
     text: str = ""  #: With `end`: one sentence
 
 
@@ -128,7 +120,7 @@ class TransformAndRoll:
             self._started = seen.t
         lost = self._lost(previous, seen)
         if lost:
-            return self._ended(End.ABORTED, lost)
+            return self._ended(Outcome.ABORTED, lost)
         if self._stage == "closing":
             return self._change("shell", 0.0, CLOSE_LIMIT_S)
         if self._stage == "rolling":
@@ -171,16 +163,16 @@ class TransformAndRoll:
         if seen.resting_in == goal:
             if goal == "hexapod":
                 away = float(np.hypot(*(self._point - seen.pose[:2])))
-                return self._ended(End.SUCCEEDED, f"standing {away:.2f} m from the point, by its odometry")
+                return self._ended(Outcome.SUCCEEDED, f"standing {away:.2f} m from the point, by its odometry")
             self._begin("rolling")
             return self._roll(0.0)
         if self._refusal:
-            return self._ended(End.ABORTED, f"{self._stage} was refused: {self._refusal}")
+            return self._ended(Outcome.ABORTED, f"{self._stage} was refused: {self._refusal}")
         self._has_begun = self._has_begun or seen.target == goal
         if self._has_begun and seen.target != goal:
-            return self._ended(End.ABORTED, f"{self._stage} ended in mode {seen.target}: {seen.text}")
+            return self._ended(Outcome.ABORTED, f"{self._stage} ended in mode {seen.target}: {seen.text}")
         if seen.t - self._started > limit:
-            return self._ended(End.ABORTED, f"{self._stage} took more than {limit:g} s: {seen.text}")
+            return self._ended(Outcome.ABORTED, f"{self._stage} took more than {limit:g} s: {seen.text}")
         request = "" if self._requested else goal
         self._requested = True
         fraction = seen.progress if self._has_begun else 0.0
@@ -192,11 +184,11 @@ class TransformAndRoll:
         left = float(np.hypot(*(self._point - seen.pose[:2])))
         self._distance = max(self._distance, left, 1e-3)
         if not seen.mode == seen.target == "shell":
-            return self._ended(End.ABORTED, f"left mode shell for {seen.target} while rolling: {seen.text}")
+            return self._ended(Outcome.ABORTED, f"left mode shell for {seen.target} while rolling: {seen.text}")
         late = seen.t - self._started > ROLL_LIMIT_S + self._distance / ROLL_LEAST_M_S
         if late and left > self._guide.leave:
             text = f"still {left:.2f} m from the point; the ball rests ({seen.text}); clear its path and try again"
-            return replace(self._ended(End.ABORTED, text), velocity=(0.0, 0.0))
+            return replace(self._ended(Outcome.ABORTED, text), velocity=(0.0, 0.0))
         velocity = self._guide.twist(dt, seen.pose, seen.velocity)
         if self._guide.arrived or late:  # one that rocks where it may open does not have to come to rest for it
             self._begin("opening")
@@ -217,19 +209,20 @@ class TransformAndRoll:
         if since < REST_S and seen.t - self._started < BRAKE_LIMIT_S:
             return orders
         if since < REST_S:
-            return replace(orders, end=End.ABORTED, text=f"the ball still creeps {BRAKE_LIMIT_S:g} s after a cancel")
-        return replace(orders, end=End.CANCELLED, text=f"the ball rests in mode {seen.mode}")
+            text = f"the ball still creeps {BRAKE_LIMIT_S:g} s after a cancel"
+            return replace(orders, end=Outcome.ABORTED, text=text)
+        return replace(orders, end=Outcome.CANCELLED, text=f"the ball rests in mode {seen.mode}")
 
     def _turn_back(self) -> Orders:
         seen = self._seen
         assert seen is not None
         if seen.resting_in and seen.t - self._started >= CANCEL_S:
-            return self._ended(End.CANCELLED, f"the robot rests in mode {seen.mode}")
+            return self._ended(Outcome.CANCELLED, f"the robot rests in mode {seen.mode}")
         if seen.t - self._started > OPEN_LIMIT_S:
-            return self._ended(End.ABORTED, f"not at rest {OPEN_LIMIT_S:g} s after a cancel: {seen.text}")
+            return self._ended(Outcome.ABORTED, f"not at rest {OPEN_LIMIT_S:g} s after a cancel: {seen.text}")
         request = "" if self._requested else self._nearer  # refused: it goes on to where it was going, and rests there
         self._requested = True
         return Orders(seen.text, seen.progress, 0.0, request)
 
-    def _ended(self, end: End, text: str) -> Orders:
-        return Orders(self._stage, 1.0, 1.0 if end is End.SUCCEEDED else 0.0, end=end, text=text)
+    def _ended(self, end: Outcome, text: str) -> Orders:
+        return Orders(self._stage, 1.0, 1.0 if end is Outcome.SUCCEEDED else 0.0, end=end, text=text)

@@ -39,15 +39,14 @@ class LostLegs:
     def __init__(self, config: LimpConfig) -> None:
         self._config = config
         self.lost = np.zeros(6, dtype=bool)  #: (6,)
-        self.idle = self.lost  #: (6,)
-        self.any_idle = False  #: Whether there is one
-        self._landed = self.lost  # those that are no longer idle from the next tick on
         self._lifted = False
+        self.start()
 
     def start(self) -> None:
         """Begin with every foot where it stands."""
-        self.idle = self._landed = np.zeros(6, dtype=bool)
-        self.any_idle = False
+        self.idle = np.zeros(6, dtype=bool)  #: (6,)
+        self.any_idle = False  #: Whether there is one
+        self._landed = self.idle  # those that are no longer idle from the next tick on
 
     @property
     def ready(self) -> bool:

@@ -25,7 +25,6 @@ class PhaseClock:
     def __init__(self, phase_offset: Tuple[float, ...], duty_factor: float) -> None:
         self._offset = phase_offset
         self._duty = float(duty_factor)
-        self.phase = 0.0
         self.restart()
 
     def restart(self) -> None:

@@ -273,10 +273,7 @@ def main() -> None:
         geometry = load_geometry(
             str(rospy.get_param("~variant", "simulation")), str(rospy.get_param("~variables", "")) or None
         )
-    except ActionManagerError as error:
-        rospy.logfatal(f"action_manager: {error}")
-        sys.exit(1)
-    except ValueError as error:  # of the description
+    except ValueError as error:  # of this package or the description
         rospy.logfatal(f"action_manager: {error}")
         sys.exit(1)
     ActionManagerNode(config, geometry).run()

@@ -13,7 +13,8 @@ import rospy
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 
-from shellbot_action_manager.actions.transform_and_roll import NAME, End, Orders, Seen, TransformAndRoll, refusal
+from shellbot_action_manager.actions.performance import Outcome
+from shellbot_action_manager.actions.transform_and_roll import NAME, Orders, Seen, TransformAndRoll, refusal
 from shellbot_common.action_server_node import ActionServer, end_goal, reject_goal
 from shellbot_common.init_node import init_node
 from shellbot_common.publisher_node import Publisher
@@ -49,7 +50,7 @@ class TransformAndRollNode:
             time.sleep(0.5)
             with self._server.lock:
                 if self._core is not None and time.monotonic() - self._last_odom > SILENCE:
-                    self._end(End.ABORTED, f"no odom for {SILENCE:g} s; is the odometry running?")
+                    self._end(Outcome.ABORTED, f"no odom for {SILENCE:g} s; is the odometry running?")
 
     def _on_goal(self, goal: actionlib.ServerGoalHandle) -> None:
         with self._server.lock:
@@ -107,10 +108,10 @@ class TransformAndRollNode:
             self._last_feedback = t
             self._goal.publish_feedback(PerformActionFeedback(orders.sub_action, orders.phase, orders.progress, False))
 
-    def _end(self, end: End, text: str) -> None:
+    def _end(self, end: Outcome, text: str) -> None:
         goal, self._goal, self._core = self._goal, None, None
         assert goal is not None
-        end_goal(NAME, goal, end.value, PerformActionResult(end is End.SUCCEEDED, text), text)
+        end_goal(NAME, goal, end, PerformActionResult(end is Outcome.SUCCEEDED, text), text)
 
     def _request(self) -> None:
         # A service call waits for its answer, which must not keep the ticks waiting.

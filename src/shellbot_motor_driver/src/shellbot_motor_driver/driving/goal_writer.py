@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Optional, Sequence, Tuple
+import functools
+from typing import Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class GoalWriter:
         self._bus, self._ids, self._interval = bus, tuple(servo_ids), interval
         self._held = np.full(len(self._ids), _UNKNOWN)
         self._due = -np.inf
-        self._writers: Dict[Tuple[Tuple[int, ...], int], SyncWriter] = {}
+        self._writer = functools.lru_cache(maxsize=_CACHED)(self._new_writer)
 
     def doubt(self, indices: Optional[Sequence[int]] = None) -> None:
         """Count the speeds of servos as unknown; by default of all."""
@@ -69,11 +70,5 @@ class GoalWriter:
         self._due = now + self._interval
         self._writer(indices, 2)(np.stack((goals, speeds), axis=1)[chosen])
 
-    def _writer(self, indices: Tuple[int, ...], words: int) -> SyncWriter:
-        writer = self._writers.get((indices, words))
-        if writer is None:
-            if len(self._writers) > _CACHED:  # combinations of lost servos
-                self._writers.clear()
-            ids: List[int] = [self._ids[i] for i in indices]
-            writer = self._writers[indices, words] = SyncWriter(self._bus, _GOAL, ids, words)
-        return writer
+    def _new_writer(self, indices: Tuple[int, ...], words: int) -> SyncWriter:
+        return SyncWriter(self._bus, _GOAL, [self._ids[i] for i in indices], words)

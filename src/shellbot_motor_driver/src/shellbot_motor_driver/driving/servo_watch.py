@@ -210,15 +210,11 @@ class ServoWatch:
         return not problem
 
     def _restarted(self, track: ServoTrack) -> None:
-        is_on = track.settings is not None and track.settings.torque_enable
-        why = "restarted (its power failed for a moment: check its supply)" if is_on or not self._locked(track) else (
-            "has its torque off"
-        )  # fmt: skip
+        found, why = track.settings, "restarted (its power failed for a moment: check its supply)"
+        if found is not None and found.lock and not found.torque_enable:
+            why = "has its torque off"
         self._rungs.say("restarted", Level.ERROR, f"{track.name} {why}; it is brought back, the others hold")
         self._link.doubt_speeds()
-
-    def _locked(self, track: ServoTrack) -> bool:
-        return track.settings is not None and bool(track.settings.lock)
 
     def _missed(self, track: ServoTrack, now: float, outcome: Outcome) -> None:
         """Change the state of a servo that did not reply."""

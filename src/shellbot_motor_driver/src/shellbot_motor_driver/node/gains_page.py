@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, Mapping, Optional, Tuple
+from typing import Mapping, Optional
 
 from ax_bus.errors import ServoError
 from shellbot_common import Level, Notice
@@ -13,28 +13,6 @@ from shellbot_motor_driver.map.compliance import Compliance, compliance_from_gai
 from shellbot_motor_driver.map.driven_robot import DrivenRobot
 from shellbot_motor_driver.process.bus_process import BusProcess
 from shellbot_motor_driver.safety.health import Health, HealthLine
-
-
-def compliance_of_page(
-    page: Mapping[str, float], robot: DrivenRobot, margin: int, punch: int
-) -> Tuple[Dict[str, Compliance], Tuple[str, ...]]:
-    """Return the compliance of each joint class that is driven, and what of the page has no place in a servo.
-
-    Parameters
-    ----------
-    page : mapping
-        ``<class>_<p|i|d>`` and ``stiffness``.
-    robot : DrivenRobot
-        Whose servos.
-    margin, punch : int
-        Registers that the page does not know.
-
-    Raises
-    ------
-    shellbot_control.ConfigurationError
-        If an entry is missing or not a usable gain.
-    """
-    return compliance_from_gains(GainTable.from_page(page, robot.classes), margin, punch, robot)
 
 
 class GainsPage:
@@ -50,7 +28,7 @@ class GainsPage:
     Attributes
     ----------
     values : mapping of str to float, or None
-        The page; None until it was received.
+        The page, ``<class>_<p|i|d>`` and ``stiffness``; None until it was received.
     efforts : EffortOffset
         Knows the servos' stiffness in force.
     line : HealthLine
@@ -69,15 +47,16 @@ class GainsPage:
         """Bring the gains to the servos, if both are there; return what is to be logged, if anything."""
         if process is None or self.values is None:
             return None
-        start = self._start
+        start, robot = self._start, self._robot
         try:
-            table, words = compliance_of_page(self.values, self._robot, start.margin, start.punch)
+            gains = GainTable.from_page(self.values, robot.classes)
+            table, words = compliance_from_gains(gains, start.margin, start.punch, robot)
             accepted, reason = process.set_compliance(table)
         except (ConfigurationError, ServoError) as error:
             self.line = HealthLine("gains", Health.WARN, f"page of gains not used: {error}")
             return Notice("gains", Level.WARN, self.line.message)
         if accepted:
-            self.efforts.set_stiffness(*springs(table, self._robot))
+            self.efforts.set_stiffness(*springs(table, robot))
         level = Health.OK if accepted else Health.WARN
         values = tuple((name, f"slope {c.slope}, margin {c.margin}, punch {c.punch}") for name, c in table.items())
         self.line = HealthLine("gains", level, "; ".join((reason, *words)), values)

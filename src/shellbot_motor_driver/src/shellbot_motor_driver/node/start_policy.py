@@ -36,14 +36,6 @@ def retry_after(error: ServoError, retry_missing: bool = False) -> Optional[floa
     return None
 
 
-def failure_words(error: ServoError, retry_missing: bool = False) -> str:
-    """Return what to tell the operator, the next step included."""
-    wait = retry_after(error, retry_missing)
-    if wait is None:
-        return f"not started, nothing moves: {error}; then call rearm to try again"
-    return f"not started, nothing moves: {error}; trying again every {wait:g} s"
-
-
 class StartFailure:
     """Why the driver has not started, each reason logged once.
 
@@ -66,7 +58,9 @@ class StartFailure:
 
     def note(self, error: ServoError, now: float) -> Optional[Notice]:
         """Take the reason of a try at ``now``, s; return what is to be logged, if anything."""
-        words = failure_words(error, self._retry_missing)
+        wait = retry_after(error, self._retry_missing)
+        then = "then call rearm to try again" if wait is None else f"trying again every {wait:g} s"
+        words = f"not started, nothing moves: {error}; {then}"
         if words != self.words:
             self.words, self._since, self._is_reported = words, now, False
             if isinstance(error, PortMissingError):
@@ -75,7 +69,7 @@ class StartFailure:
             return None
         self._is_reported = True
         # what is tried again by itself is no error yet
-        return Notice("start", Level.ERROR if retry_after(error, self._retry_missing) is None else Level.WARN, words)
+        return Notice("start", Level.ERROR if wait is None else Level.WARN, words)
 
     def clear(self) -> None:
         """Note that it has started."""
