@@ -12,8 +12,7 @@ from robot_evaluation.console import add_out, add_seeds, run_tool, say, seeds_of
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import add_workers, map_jobs, pool_of
-from robot_evaluation.plots import plot_runs
-from robot_evaluation.report_files import run_tables, write_files
+from robot_evaluation.report_files import write_runs
 from robot_evaluation.reports import made_by
 from robot_evaluation.tables import markdown_table, split_at_markers, write_between_markers
 
@@ -92,14 +91,10 @@ class Optimisation:
                 [self._compared("Tuning", tuning, rows[tuning]), self._compared("Other", reporting, rows[reporting])]
                 + [self._numbers(shown, found), made_by(command).lstrip()]
             )
-            runs = [*rows[tuning], *rows[reporting]]
-            picture = arguments.out / f"{name}.png"
-            arguments.out.mkdir(parents=True, exist_ok=True)
-            plot_runs(picture, name, runs, self.columns)
+            runs, columns = [*rows[tuning], *rows[reporting]], {"label": "", **self.columns}
             content = {"command": command, "found": dict(found)}
             digits = {**dict.fromkeys(self.columns, 2), **self.digits}
-            tables = run_tables(runs, {"label": "", **self.columns}, digits, "label")
-            write_files(arguments.out, name, text, runs, tables, [picture], content)
+            write_runs(arguments.out, name, text, runs, columns, digits, content)
         say(text)
         if arguments.write is not None:
             write_between_markers(arguments.write, self.name, text)
