@@ -13,6 +13,7 @@ from robot_evaluation.errors import EvaluationError
 Numbers = Tuple[Tuple[str, float], ...]  #: Name and value, each
 Rows = Sequence[Mapping[str, Any]]
 DEVIATION = 0.15  # of the first candidates, as a fraction of the ranges
+_SEED = 1  # of the search itself
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,6 @@ class Search:
     runs: int = 0  #: Seeds of a generation; the next one has other seeds. 0: all seeds in each
     #: Rows of the shipped numbers to a sentence why there is nothing to search; empty: there is
     refusal: Callable[[Rows], str] = lambda rows: ""
-    start_seed: int = 1  #: Of the search itself
 
     def trials(self, numbers: Numbers, seeds: Sequence[int]) -> List[Tuple[str, Any]]:
         """Return label and trial of each run of a candidate."""
@@ -63,7 +63,7 @@ class Search:
             raise EvaluationError(self.refusal(shipped))
         low, high = np.array(list(self.knobs.values())).T
         start = (np.array([self.start[name] for name in self.knobs]) - low) / (high - low)
-        options = {"bounds": [0.0, 1.0], "seed": self.start_seed, "popsize": self.population, "verbose": -9}
+        options = {"bounds": [0.0, 1.0], "seed": _SEED, "popsize": self.population, "verbose": -9}
         strategy = cma.CMAEvolutionStrategy(np.clip(start, 0.05, 0.95), DEVIATION, options)
 
         def numbers_at(point: np.ndarray) -> Numbers:

@@ -26,7 +26,6 @@ OVER_ROS = "over ROS"
 """In the place of a simulator's name."""
 RUNNING = "with the robot that runs over ROS, such as one in Gazebo, one run after the other; seeds count repetitions"
 _FIGURES = {k: k for k in ("figure", "goal", "median", "worst", "within", "runs")}
-_INF = math.inf
 
 
 @dataclass(frozen=True)
@@ -215,12 +214,12 @@ def refuse_with_running(arguments: argparse.Namespace, defaults: Mapping[str, An
 
 def at_most(value: float) -> Tuple[float, float]:
     """Return the goal of a figure that is to be no greater."""
-    return -_INF, value
+    return -math.inf, value
 
 
 def at_least(value: float) -> Tuple[float, float]:
     """Return the goal of a figure that is to be no less."""
-    return value, _INF
+    return value, math.inf
 
 
 def _with_changes(row: Mapping[str, Any], case: Any) -> Dict[str, Any]:
