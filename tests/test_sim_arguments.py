@@ -18,6 +18,8 @@ sys.path.insert(0, str(ROOT / "scripts" / "lib"))
 
 import sim_arguments  # noqa: E402
 
+ONBOARD = sim_arguments.launch_of(what="onboard")
+
 
 @pytest.mark.parametrize(
     "arguments",
@@ -126,7 +128,7 @@ def test_what_a_snakes_node_would_refuse_for_ever_is_refused_before_it_starts(tm
         assert words in found and bool(words) == bool(found)
 
 
-@pytest.mark.parametrize("launch", [*map(sim_arguments.sim_launch, sim_arguments.robots()), sim_arguments.ONBOARD])
+@pytest.mark.parametrize("launch", [*map(sim_arguments.launch_of, sim_arguments.robots()), ONBOARD])
 def test_only_arguments_that_exist_have_rules(launch):
     table, names = sim_arguments.rules(launch), set(sim_arguments.known_names(launch))
     pairs = [argument.partition(":=") for *pair, _ in table.pop("not_together", []) for argument in pair]
@@ -144,7 +146,7 @@ def test_what_every_robot_takes(robot):
 def test_choices_match_the_packages():
     import shellbot_description
 
-    assert sim_arguments.rules(sim_arguments.sim_launch())["variant"] == list(shellbot_description.VARIANTS)
+    assert sim_arguments.rules(sim_arguments.launch_of())["variant"] == list(shellbot_description.VARIANTS)
 
 
 def test_the_last_robot_that_is_named_is_started():
@@ -166,18 +168,18 @@ def test_the_last_robot_that_is_named_is_started():
     ],
 )
 def test_wrong_arguments_on_board(argument, words):
-    assert words in sim_arguments.complaint([argument], sim_arguments.ONBOARD)
+    assert words in sim_arguments.complaint([argument], ONBOARD)
 
 
 def test_right_arguments_on_board():
     arguments = ["variant:=full", "direction:=gpio", "gpio:=/dev/gpiochip0:149", "baud:=1000000", "emulated:=true"]
-    assert sim_arguments.complaint(arguments, sim_arguments.ONBOARD) == ""
+    assert sim_arguments.complaint(arguments, ONBOARD) == ""
 
 
 def test_choices_on_board_match_the_driver():
     from ax_bus import DIRECTIONS
 
-    assert sim_arguments.rules(sim_arguments.ONBOARD)["direction"] == list(DIRECTIONS)
+    assert sim_arguments.rules(ONBOARD)["direction"] == list(DIRECTIONS)
 
 
 def test_the_script_says_so_and_starts_nothing():
@@ -290,7 +292,7 @@ def test_without_gazebo_the_script_says_what_is_missing():
 
 
 def parameters(robot, *arguments, environment=None):
-    command = ["roslaunch", "--dump-params", str(sim_arguments.sim_launch(robot)), "teleop:=none", *arguments]
+    command = ["roslaunch", "--dump-params", str(sim_arguments.launch_of(robot)), "teleop:=none", *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return yaml.safe_load(done.stdout)

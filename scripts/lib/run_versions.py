@@ -71,9 +71,9 @@ def run(command: Sequence[str], log: Path, environment: Mapping[str, str], folde
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def last_lines(log: Path, count: int) -> str:
+def last_lines(log: Path) -> str:
     """Return the end of a log."""
-    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-count:])
+    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-5:])
 
 
 def clean_environment(case_folder: Path, environ: Mapping[str, str]) -> Dict[str, str]:
@@ -113,7 +113,7 @@ def make_environment(case: Case, folder: Path, given: Sequence[str]) -> Path:
     if run([base, "-m", "venv", str(venv)], log, environment, ROOT) != 0:
         raise VersionsError(
             f"{base} makes no virtual environment; is its venv module installed (python{case.python}-venv)?\n"
-            + last_lines(log, 5)
+            + last_lines(log)
         )
     pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--prefer-binary"]
     pins = folder / "constraints.txt"
@@ -121,7 +121,7 @@ def make_environment(case: Case, folder: Path, given: Sequence[str]) -> Path:
     pip += ["-r", str(files[0]), "-c", str(pins), *case.requirements()]
     if run(pip, log, environment, ROOT) != 0:
         raise VersionsError(
-            f"{case.name} cannot be installed; is the network there? All of it: {log}\n{last_lines(log, 5)}"
+            f"{case.name} cannot be installed; is the network there? All of it: {log}\n{last_lines(log)}"
         )
     stamp.write_text(required, encoding="utf-8")
     return python

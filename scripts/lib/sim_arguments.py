@@ -37,14 +37,6 @@ def launch_of(robot: str = DEFAULT_ROBOT, what: str = "sim") -> Path:
     return SOURCE / f"{robot}_bringup" / "launch" / f"{what}.launch"
 
 
-ONBOARD = launch_of(what="onboard")
-
-
-def sim_launch(robot: str = DEFAULT_ROBOT) -> Path:
-    """Return the launch file that starts a robot in a simulator; it exists only for a robot of this workspace."""
-    return launch_of(robot)
-
-
 def robots(what: str = "sim") -> List[str]:
     """Return the names of the workspace's robots that have such a launch file, Shellbot first."""
     names = (file.parents[1].name[: -len("_bringup")] for file in SOURCE.glob(f"*_bringup/launch/{what}.launch"))

@@ -29,25 +29,14 @@ class VersionsError(Exception):
 
 @dataclass(frozen=True)
 class Case:
-    """One column of the matrix.
+    """One column of the matrix."""
 
-    Attributes
-    ----------
-    python : str
-        ``3.X``.
-    numba : str
-        Release, as on PyPI.
-    numpy, scipy : str
-        Pins; empty: whatever pip finds to go with that numba.
-    interpreted : bool
-        Whether the packages of kernels are tested once more without the compiler.
-    """
-
-    python: str
-    numba: str
+    python: str  #: ``3.X``
+    numba: str  #: Release, as on PyPI
+    #: numpy, scipy: Pins; empty: whatever pip finds to go with that numba
     numpy: str = ""
     scipy: str = ""
-    interpreted: bool = False
+    interpreted: bool = False  #: Whether the packages of kernels are tested once more without the compiler
 
     @property
     def name(self) -> str:

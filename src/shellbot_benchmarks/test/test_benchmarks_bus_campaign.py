@@ -10,7 +10,7 @@ import pytest
 
 from ax_emulator import KINDS, Fault
 from robot_evaluation.errors import DefinitionError
-from shellbot_benchmarks.bus_campaign import cli
+from shellbot_benchmarks.bus_campaign import cli, fault_walk
 from shellbot_benchmarks.bus_campaign.fault_walk import FaultWalk, _Walk, run_fault_walk
 from shellbot_benchmarks.bus_campaign.reads import ReadCampaign, run_reads
 from shellbot_benchmarks.bus_campaign.recovery import RecoveryCampaign, lossy_walk, run_recovery
@@ -25,10 +25,6 @@ def test_a_schedule_has_all_kinds_repeats_with_its_seed_and_leaves_time():
     assert slots != random_schedule(len(KINDS) * SLOT, range(19), seed=2)
     for slot, following in zip(slots, slots[1:]):
         assert slot.fault.start <= slot.repair < following.fault.start - 1.0
-    only = random_schedule(50.0, range(19), 0, ("dead", "echo"))
-    assert {slot.fault.kind for slot in only} == {"dead", "echo"}
-    with pytest.raises(DefinitionError, match="no ranges for fault kind deaf"):
-        random_schedule(50.0, range(19), 0, ("deaf",))
     with pytest.raises(DefinitionError, match="no time for a fault"):
         random_schedule(5.0, range(19), 0)
 
@@ -59,14 +55,15 @@ def test_replug_brown_out_and_dead_servo_keep_their_times():
     assert result.rejoin[0] < 3.0
 
 
-def test_a_walk_through_faults_is_stopped_rearmed_and_goes_on():
+def test_a_walk_through_faults_is_stopped_rearmed_and_goes_on(monkeypatch):
     slots = (
         Slot(Fault("port_error", start=2.0, stop=2.6), 5.0),
         Slot(Fault("change_id", servo=5, start=7.0, stop=7.0, value=77), 8.5),
         Slot(Fault("host_stall", start=13.0, stop=14.5, probability=0.02, value=0.03), 14.5),
     )
-    result = run_fault_walk(FaultWalk(seconds=16.0, seed=0, slots=slots))
-    assert result.met and result.ends_walking
+    monkeypatch.setattr(fault_walk, "random_schedule", lambda *_: slots)
+    result = run_fault_walk(FaultWalk(seconds=16.0, seed=0))
+    assert result.ends_walking and result.memory_growth_mb < 10.0
     assert result.stops >= 2 and result.rearmings >= 2
     assert [record.kind for record in result.records] == ["port_error", "change_id", "host_stall"]
     assert all(record.stopped and record.reported_after < 0.3 for record in result.records[:2])
@@ -81,16 +78,16 @@ def test_a_walk_through_faults_is_stopped_rearmed_and_goes_on():
 def test_a_fall_that_was_not_announced_is_found():
     chain = OnboardChain(seed=0, record=False)
     chain.stand_up()
-    walk = _Walk(chain, FaultWalk(seconds=3.0, slots=()), ())
+    walk = _Walk(chain, FaultWalk(seconds=3.0), ())
     chain.robot.emulated.simulator.push((250.0, 0.0, 0.0), 0.4, at=(0.0, 0.0, 0.1))
     result = walk.run()
-    assert result.falls >= 1 and result.unannounced_falls and not result.met
+    assert result.falls >= 1 and result.unannounced_falls
 
 
 def test_a_step_beyond_the_speed_limit_is_found(monkeypatch):
     chain = OnboardChain(seed=0, record=False)
     chain.stand_up()
-    walk = _Walk(chain, FaultWalk(seconds=1.0, slots=()), ())
+    walk = _Walk(chain, FaultWalk(seconds=1.0), ())
     driver, jump = chain.robot.driver, 0.2
     motion = driver._commander.motion
 
@@ -102,7 +99,7 @@ def test_a_step_beyond_the_speed_limit_is_found(monkeypatch):
 
     monkeypatch.setattr(motion, "follow", leaping)
     result = walk.run()
-    assert result.greatest_step_fraction > 1.02 and not result.met
+    assert result.greatest_step_fraction > 1.02
 
 
 def test_the_command_line_writes_its_goals(tmp_path, capsys):

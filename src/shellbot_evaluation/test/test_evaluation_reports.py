@@ -41,9 +41,9 @@ def test_runs_spread_friction_over_seeds():
     runs = [run for run in plan_runs(walk, range(4), (0.7, 1.0)) if run.case.name == "forward"]
     assert [(run.seed, run.friction) for run in runs] == [(0, 0.7), (1, 0.8), (2, 0.9), (3, 1.0)]
     assert plan_runs(walk, (7,), (0.7, 1.0))[0].friction == pytest.approx(0.85)
-    for count, friction in ((0, (0.7, 1.0)), (3, (1.0, 0.7)), (3, (0.0, 1.0)), (3, (0.7, math.nan))):
+    for friction in ((1.0, 0.7), (0.0, 1.0), (0.7, math.nan)):
         with pytest.raises(DefinitionError):
-            plan_runs(walk, range(count), friction)
+            plan_runs(walk, range(3), friction)
 
 
 def test_motions_that_never_end_are_refused_before_the_first_run():

@@ -47,7 +47,7 @@ def paths_figure(runs: Sequence[Run]) -> Any:
         for axes in (above, ends):
             axes.set_aspect("equal", adjustable="box")
             axes.grid(True, alpha=0.25, linewidth=0.6)
-    _name_marks(plots[0][0], "upper left")
+    _name_marks(plots[0][0])
     plots[-1][0].set_xlabel("ahead / m")
     plots[-1][1].set_xlabel("ahead of the commanded end / mm")
     return figure
@@ -87,7 +87,7 @@ def angles_figure(runs: Sequence[Run]) -> Any:
         off.set_xlabel("simulated time / s")
         for axes in (turned, off):
             axes.grid(True, alpha=0.25, linewidth=0.6)
-    _name_marks(plots[0][0], "upper left")
+    _name_marks(plots[0][0])
     plots[0][0].set_ylabel("turned to the left / deg")
     plots[1][0].set_ylabel("odometry off / deg")
     return figure
@@ -111,10 +111,10 @@ def _paths_of(runs: Sequence[Run], name: str) -> List[Mapping[str, Any]]:
     return [run["path"] for run in runs if run["case"] == name]
 
 
-def _name_marks(axes: Any, place: str) -> None:
+def _name_marks(axes: Any) -> None:
     """Add what the thesis's marks mean, beside the legend that is there."""
     before = axes.get_legend()
     marks = [axes.plot([], [], mark, color="0.3", markerfacecolor="none")[0] for mark, _ in _THESIS.values()]
-    axes.legend(marks, [f"thesis: {name}" for _, name in _THESIS.values()], fontsize=8, loc=place)
+    axes.legend(marks, [f"thesis: {name}" for _, name in _THESIS.values()], fontsize=8, loc="upper left")
     if before is not None:
         axes.add_artist(before)

@@ -94,7 +94,7 @@ def run_trial(trial: Trial) -> Dict[str, Any]:
     limit = _STAND + 2.0 * length / trial.speed + 10.0
     push_at = _push(trial, limit)
     arrived: Optional[float] = None
-    while simulator.time < limit and not walk.has_fallen:
+    while simulator.time < limit and not walk.core.has_fallen:
         if push_at is not None and simulator.time >= push_at[0]:
             simulator.push(push_at[1], _PUSH_TIME)
             push_at = None
@@ -159,15 +159,11 @@ class _Walk(Robot):
         self.truth.append(_true_pose(self.state))
         self.odometry.append(self.core.engine.state().base)
 
-    @property
-    def has_fallen(self) -> bool:
-        return self.core.has_fallen
-
     def score(self) -> Dict[str, Any]:
         x, y, _ = seen_from(self.truth[0], _true_pose(self.state))
         odometry = seen_from(self.odometry[0], self.core.engine.state().base)
         return {
-            "fell": self.has_fallen,
+            "fell": self.core.has_fallen,
             "x_m": float(x),
             "y_m": float(y),
             "turn_deg": math.degrees(self._turn),

@@ -116,12 +116,8 @@ def path_length(trace: Trace) -> float:
 
 def xy_length(xy: np.ndarray) -> float:
     """Return the length of a path (m, 2) of one place a tick, m, as `path_length`."""
-    return float(np.sum(np.linalg.norm(np.diff(_slow(xy), axis=0), axis=1)))
-
-
-def _slow(p: np.ndarray) -> np.ndarray:
-    # Path length over samples a quarter of a second apart: the body's sway within a step adds no path length.
-    return np.vstack((p[::25], p[-1:]))
+    slow = np.vstack((xy[::25], xy[-1:]))  # a quarter of a second apart: sway within a step adds nothing
+    return float(np.sum(np.linalg.norm(np.diff(slow, axis=0), axis=1)))
 
 
 def speed_metrics(trace: Trace, window_s: float) -> Dict[str, float]:

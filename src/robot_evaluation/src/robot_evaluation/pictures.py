@@ -56,7 +56,8 @@ def contact_sheet(pictures: Mapping[str, np.ndarray], columns: int = 4, tile_wid
     columns = min(columns, len(tiles))
     rows = math.ceil(len(tiles) / columns)
     tile_height = max(tile.height for tile in tiles)
-    sheet = Image.new("RGB", _size(columns, rows, tile_width, tile_height), "white")
+    size = MARGIN + columns * (tile_width + MARGIN), MARGIN + rows * (tile_height + MARGIN)
+    sheet = Image.new("RGB", size, "white")
     for i, tile in enumerate(tiles):
         row, column = divmod(i, columns)
         sheet.paste(tile, (MARGIN + column * (tile_width + MARGIN), MARGIN + row * (tile_height + MARGIN)))
@@ -167,7 +168,3 @@ def _tile(caption: str, picture: np.ndarray, width: int) -> Image.Image:
     tile.paste(Image.fromarray(small), (0, 0))
     ImageDraw.Draw(tile).text((MARGIN, height + 3), caption, fill="black")
     return tile
-
-
-def _size(columns: int, rows: int, width: int, height: int) -> Tuple[int, int]:
-    return (MARGIN + columns * (width + MARGIN), MARGIN + rows * (height + MARGIN))

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from shellbot_common import write_file
 
 from .planar import PlanarPath
+from .plot_canvas import new_figure
 from .trace import Trace
 
 
@@ -139,8 +138,7 @@ def plot_traces(
 
 
 def _figure(title: str, count: int, size: Any) -> Any:
-    figure = Figure(figsize=size, constrained_layout=True)
-    FigureCanvasAgg(figure)
+    figure = new_figure(size, show=False)
     figure.suptitle(title)
     plots = [figure.add_subplot(count, 1, i + 1) for i in range(count)]
     for axes in plots:
@@ -148,7 +146,7 @@ def _figure(title: str, count: int, size: Any) -> Any:
     return figure, plots
 
 
-def save_figure(figure: Figure, path: Path) -> None:
+def save_figure(figure: Any, path: Path) -> None:
     """Write a figure as PNG."""
     stream = io.BytesIO()
     figure.savefig(stream, dpi=110)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from dataclasses import dataclass
@@ -68,17 +69,12 @@ def bench_chain(seconds: float = 10.0, timestep_s: float = 0.002) -> List[ChainS
     chain.walk((0.15, 0.0, 0.0), seconds=1.0)  # compile and warm up
     results = [
         measure(
-            "chain, walking 0.15 m/s",
-            lambda s: chain.walk((0.15, 0.0, 0.0), seconds=s, settle=False),
+            f"chain, walking {speed:.2f} m/s",
+            functools.partial(chain.walk, (speed, 0.0, 0.0), settle=False),
             seconds,
             timestep_s,
-        ),
-        measure(
-            "chain, walking 0.40 m/s",
-            lambda s: chain.walk((0.40, 0.0, 0.0), seconds=s, settle=False),
-            seconds,
-            timestep_s,
-        ),
+        )
+        for speed in (0.15, 0.40)
     ]
     chain.run(2.0)
     results.append(measure("chain, standing", chain.run, seconds, timestep_s))

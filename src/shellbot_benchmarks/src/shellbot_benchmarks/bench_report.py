@@ -41,7 +41,6 @@ def report(arguments: argparse.Namespace, name: str, command: str, text: str, fi
     text += f" load {about['load_at_end']:.1f} at the end.\n"
     say(text)
     if arguments.json is not None:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
         write_json(arguments.json, {"bench": name, "machine": about, **figures})
     if arguments.write is not None:
         write_between_markers(arguments.write, f"bench-{name}", text)

@@ -45,7 +45,7 @@ def run_probe(module: str, launch: Launch, arguments: Sequence[str], limit_s: fl
 def bench_ros(rtf: float, seconds: float, samples: int, log_folder: Path) -> Dict[str, Any]:
     """Launch sim.launch headless with a real-time factor (0: as fast as possible) and measure it."""
     log = log_folder / f"bench_ros_rtf{rtf:g}.log"
-    with Launch("shellbot_bringup", "sim.launch", {**HEADLESS, "rtf": rtf}, log) as launch:
+    with Launch({**HEADLESS, "rtf": rtf}, log) as launch:
         arguments = ["--started", repr(launch.started), "--seconds", str(seconds), "--samples", str(samples)]
         printed = run_probe("ros_probe_node", launch, arguments, 180.0 + seconds + 6.0 * samples)
         figures: Dict[str, Any] = json.loads(printed.strip().splitlines()[-1])

@@ -38,7 +38,7 @@ SECONDS_A_PRESS = 8.0  # patience: hold, rest and the robot's way home
 def _probe(name: str, log_folder: Path, arguments: Sequence[str], patience: float) -> Any:
     """Launch sim.launch, run the probe NAME_node beside it for 120 s and `patience` (s) at most; return its JSON."""
     output = (log_folder / f"{name}.json").resolve()
-    with Launch("shellbot_bringup", "sim.launch", HEADLESS, log_folder / f"bench_{name}.log") as launch:
+    with Launch(HEADLESS, log_folder / f"bench_{name}.log") as launch:
         run_probe(f"{name}_node", launch, [*arguments, "--output", str(output)], 120.0 + patience)
         launch.check()
     return json.loads(output.read_text(encoding="utf-8"))

@@ -8,7 +8,6 @@ import io
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from typing import Any, Callable, Iterator, List, Optional, Tuple
@@ -25,8 +24,9 @@ from selenium.webdriver.common.actions.interaction import POINTER_TOUCH
 from selenium.webdriver.common.actions.pointer_input import PointerInput
 from selenium.webdriver.common.by import By
 
-import shellbot_teleop
 from robot_evaluation.errors import EvaluationError
+
+from .launching import teleop_command
 
 PROGRAM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
 _WAIT = 60.0  # s
@@ -42,8 +42,7 @@ _OPTIONS = (
 @contextlib.contextmanager
 def page_server() -> Iterator[Tuple[str, int]]:
     """Start the node that serves the page; its address and process."""
-    code = f"import sys; from {shellbot_teleop.__name__}.web_node import main; sys.exit(main())"
-    command = [sys.executable, "-c", code, "--port", "0"]
+    command = teleop_command("web_node", "--port", "0")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as node:
         try:
             assert node.stdout is not None

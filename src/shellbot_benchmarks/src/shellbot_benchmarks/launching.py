@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Start a launch file as a user would, in its own session, and end all of it again."""
+"""Start a launch file as a user would, in its own session, and end all of it again; commands of single nodes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import random
 import signal
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional
 
 import psutil
 
+import shellbot_teleop
 from robot_evaluation.errors import EvaluationError
 
 
@@ -27,13 +29,17 @@ def free_port() -> int:
             return port
 
 
+def teleop_command(node: str, *arguments: str) -> List[str]:
+    """Return the command that runs a node of teleop, such as window_node, in this interpreter."""
+    code = f"import sys; from {shellbot_teleop.__name__}.{node} import main; sys.exit(main())"
+    return [sys.executable, "-c", code, *arguments]
+
+
 class Launch:
-    """A roslaunch with its own master on its own port; a context manager.
+    """A roslaunch of Shellbot's sim.launch with its own master on its own port; a context manager.
 
     Parameters
     ----------
-    package, file : str
-        What to launch.
     arguments : mapping
         Launch arguments.
     log : pathlib.Path
@@ -43,18 +49,13 @@ class Launch:
     """
 
     def __init__(
-        self,
-        package: str,
-        file: str,
-        arguments: Mapping[str, Any],
-        log: Path,
-        environment: Optional[Mapping[str, str]] = None,
+        self, arguments: Mapping[str, Any], log: Path, environment: Optional[Mapping[str, str]] = None
     ) -> None:
-        self.port = free_port()
-        self.master_uri = f"http://localhost:{self.port}"
+        port = free_port()
+        self.master_uri = f"http://localhost:{port}"
         self.started = 0.0
         self._log = log
-        self._command = ["roslaunch", "-p", str(self.port), package, file]
+        self._command = ["roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch"]
         self._command += [f"{name}:={value}" for name, value in arguments.items()]
         self._environment: Dict[str, str] = {**os.environ, **(environment or {}), "ROS_MASTER_URI": self.master_uri}
         self._process: Optional[subprocess.Popen[bytes]] = None
@@ -69,22 +70,9 @@ class Launch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def check(self) -> None:
-        """Raise EvaluationError with the last lines of its output if the launch has ended."""
-        if self._process is None or self._process.poll() is not None:
-            raise EvaluationError(f"the launch has ended; its last words (all in {self._log}):\n{self.last_words()}")
-
-    def last_words(self, lines: int = 15) -> str:
-        """Return the end of what it printed."""
-        return "\n".join(self._log.read_text(errors="replace").splitlines()[-lines:])
-
-    def stop(self) -> None:
         """Interrupt it as Ctrl-C would; whatever is left after 20 s is killed."""
         process, self._process = self._process, None
-        if process is None:
-            return
+        assert process is not None  # since `__enter__`
         family = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGINT)
         try:
@@ -95,3 +83,12 @@ class Launch:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     member.kill()
             process.wait(5.0)
+
+    def check(self) -> None:
+        """Raise EvaluationError with the last lines of its output if the launch has ended."""
+        if self._process is None or self._process.poll() is not None:
+            raise EvaluationError(f"the launch has ended; its last words (all in {self._log}):\n{self.last_words()}")
+
+    def last_words(self) -> str:
+        """Return the end of what it printed."""
+        return "\n".join(self._log.read_text(errors="replace").splitlines()[-15:])

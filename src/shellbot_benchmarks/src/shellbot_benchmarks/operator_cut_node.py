@@ -32,9 +32,9 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Joy
 from std_msgs.msg import Empty
 
-import shellbot_teleop
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.reports import write_json
+from shellbot_benchmarks.launching import teleop_command
 from shellbot_benchmarks.network_link import WITHIN, NetworkSwitch, operator_environment
 from shellbot_benchmarks.settling import settling_time
 from shellbot_benchmarks.teleop_latency_node import LatencyMeter, bring_to_hexapod
@@ -66,9 +66,8 @@ class WindowOperator:
     """An operator with the window, on a virtual display; also on the other end of a network that is cut."""
 
     def __init__(self, display: str, keyboard: XKeyboard, network: Optional[NetworkSwitch] = None) -> None:
-        code = f"import sys; from {shellbot_teleop.__name__}.window_node import main; sys.exit(main())"
         self._keyboard, self._keys, self._network = keyboard, "", network
-        command, environment = [sys.executable, "-c", code, "--armed"], dict(os.environ, DISPLAY=display)
+        command, environment = teleop_command("window_node", "--armed"), dict(os.environ, DISPLAY=display)
         if network is not None:
             # What a dead operator could not send is sent when its network is back, and a registration by its name would
             # end the next operator of that name.
@@ -126,12 +125,8 @@ class JoystickOperator:
     """An operator with a joystick, whose messages are published here as joy_node does."""
 
     def __init__(self, publisher: rospy.Publisher) -> None:
-        code = f"import sys; from {shellbot_teleop.__name__}.joystick_node import main; sys.exit(main())"
-        self._program = subprocess.Popen(
-            [sys.executable, "-c", code, "--armed", "--no-joy-node"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        command = teleop_command("joystick_node", "--armed", "--no-joy-node")
+        self._program = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         mapping = JoystickMapping.load(package_file("shellbot_teleop", "config/joystick.yaml"))
         self._axes = {entry.action: entry.axis for entry in mapping.axes}
         self._dead_man = next(each.button for each in mapping.buttons if each.action == "control.dead_man")

@@ -41,7 +41,7 @@ def play(address: str, folder: Path) -> None:
 
 def take(folder: Path, log: Path) -> None:
     """Run the session; its pictures go into the folder, what its robot prints into the log."""
-    with Launch("shellbot_bringup", "sim.launch", {"teleop": "none"}, log) as launch:
+    with Launch({"teleop": "none"}, log) as launch:
         command = [find_node("shellbot_teleop", "teleop_web")[0], "--port", "0"]
         environment = {**os.environ, "ROS_MASTER_URI": launch.master_uri}
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as node:

@@ -41,7 +41,7 @@ def take(file: Path) -> None:
     arguments = {"rtf": RTF, "gui": "false", "teleop": "none", "rviz": "true"}
     with virtual_display(f"{SCREEN[0]}x{SCREEN[1]}x24") as display, tempfile.TemporaryDirectory() as folder:
         environment = {"DISPLAY": display, "LIBGL_ALWAYS_SOFTWARE": "1"}
-        with Launch("shellbot_bringup", "sim.launch", arguments, Path(folder) / "launch.log", environment) as launch:
+        with Launch(arguments, Path(folder) / "launch.log", environment) as launch:
             environment = dict(os.environ, ROS_MASTER_URI=launch.master_uri)
             end = time.monotonic() + START_S
             while "ready to walk" not in launch.last_words() and time.monotonic() < end:

@@ -25,7 +25,6 @@ from geometry_msgs.msg import Twist
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Empty
 
-import shellbot_teleop
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.reports import write_json
 from robot_evaluation.tables import markdown_table
@@ -36,6 +35,7 @@ from shellbot_msgs.srv import RequestMode
 
 from .cpu_meter import CpuMeter
 from .latency import ChangeWatch, latency_row
+from .launching import teleop_command
 
 JOINTS = (522, 72)  # pixels: the tab of the table of joints, in the window as it opens
 LOAD_S, LINES_HZ = 10.0, 20.0  # how long, and with how many lines a second in its log, the window's load is taken
@@ -83,16 +83,8 @@ class LatencyMeter:
         to_zero: List[float] = []
         draw = random.Random(7)
         with virtual_display() as display:
-            window = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-c",
-                    f"import sys; from {shellbot_teleop.__name__}.window_node import main; sys.exit(main())",
-                    "--armed",
-                    "__name:=teleop_latency_window",
-                ],
-                env=dict(os.environ, DISPLAY=display),
-            )
+            command = teleop_command("window_node", "--armed", "__name:=teleop_latency_window")
+            window = subprocess.Popen(command, env=dict(os.environ, DISPLAY=display))
             keyboard = XKeyboard(display)
             try:
                 self._wait_for_window(window)

@@ -198,5 +198,5 @@ def take(folder: Path, log: Path) -> None:
     """Run the session; its pictures go into the folder, what its robot prints into the log."""
     with virtual_display() as display:
         environment = {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb"}
-        with Launch("shellbot_bringup", "sim.launch", {"teleop": "window"}, log, environment) as launch:
+        with Launch({"teleop": "window"}, log, environment) as launch:
             play(Session(display, launch, folder))

@@ -11,7 +11,7 @@ import operator
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, List, Mapping, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 from robot_evaluation.console import (
     add_out,
@@ -232,7 +232,9 @@ def _one(
         limits, summary = verdicts(experiment, rows), walking_summary(rows)
         text = experiment_text(experiment, rows, command)
         content = {"command": command, "limits": limits, "summary": summary}
-        _report(arguments, experiment.name, results, text, limits_text(limits, command), content)
+        write_report(arguments.out, experiment.name, results, limits_text(limits, command), content, arguments.traces)
+        say(f"every run, as table and plot: {arguments.out / experiment.name}.html")
+        _show(arguments, experiment.name, text)
         if arguments.json is not None:
             write_json(arguments.json, {"machine": machine(), "command": command, "runs": rows, "summary": summary})
     return all(bool(line["met"]) for line in limits)
@@ -271,18 +273,11 @@ def _execute(
 ) -> List[RunResult]:
     found = _plan(experiment, seeds, arguments, base)
     if arguments.running:  # only here ROS is needed
-        robot = importlib.import_module("shellbot_evaluation.running_node").experiment(arguments.gait)
-        return map_jobs(robot, [(f"{run.case.name}, {run.seed}", run) for run in found], 1, None, journal)
+        robot = importlib.import_module("shellbot_evaluation.running_node").RunningShellbot()
+        run_case = functools.partial(robot.run, gait=arguments.gait)
+        return map_jobs(run_case, [(f"{run.case.name}, {run.seed}", run) for run in found], 1, None, journal)
     runs = [(f"{run.case.name}, seed {run.seed}, friction {run.friction:g}", run) for run in found]
     return map_jobs(functools.partial(execute, base=base), runs, arguments.jobs, pool_of(arguments.scheduler), journal)
-
-
-def _report(
-    arguments: argparse.Namespace, name: str, results: List[RunResult], text: str, head: str, content: Mapping[str, Any]
-) -> None:
-    write_report(arguments.out, name, results, head, content, arguments.traces)
-    say(f"every run, as table and plot: {arguments.out / name}.html")
-    _show(arguments, name, text)
 
 
 def _show(arguments: argparse.Namespace, name: str, text: str) -> None:

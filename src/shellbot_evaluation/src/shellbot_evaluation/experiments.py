@@ -208,13 +208,11 @@ def plan_runs(
     Raises
     ------
     DefinitionError
-        If there is no seed, friction is not 0 < low <= high, a motion has a number out of range or takes longer than
-        `LONGEST_S`, or a run by time is to be pushed.
+        If friction is not 0 < low <= high, a motion has a number out of range or takes longer than `LONGEST_S`, or a
+        run by time is to be pushed.
     """
     perturbations = perturbations or Perturbations()
     low, high = friction
-    if not seeds:
-        raise DefinitionError("there is no seed; at least 1 run is needed")
     if not (math.isfinite(high) and 0.0 < low <= high):
         raise DefinitionError(f"friction is {low} {high}; give two numbers with 0 < low <= high")
     for case in experiment.cases:

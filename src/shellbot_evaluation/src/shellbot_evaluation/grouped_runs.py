@@ -20,14 +20,9 @@ class GroupedRuns(SeededRuns):
 
     `conditions` returns the cases of a seed; a case, and its row, has a `label`. A line holds the median of numbers,
     how many of truth values are true, and other values of the first run.
-
-    Attributes
-    ----------
-    worst : tuple of str
-        Columns of which a line holds the greatest value instead of the median.
     """
 
-    worst: Tuple[str, ...] = ()
+    worst: Tuple[str, ...] = ()  #: Columns of which a line holds the greatest value instead of the median
 
     def cases(self, seeds: Sequence[int]) -> List[Tuple[str, Any]]:
         """Return a label for the progress bar and the case, of every run."""

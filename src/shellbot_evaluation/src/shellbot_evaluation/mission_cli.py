@@ -20,7 +20,12 @@ from .seeded_runs import SeededRuns, at_most
 
 def _running(plan: Type[MissionPlan]) -> Callable[[], Any]:
     """Return what returns the robot over ROS that carries out a plan."""
-    return lambda: importlib.import_module("shellbot_evaluation.running_node").plans(plan)
+
+    def running() -> Any:
+        robot = importlib.import_module("shellbot_evaluation.running_node").RunningShellbot()
+        return functools.partial(robot.plan, plan=plan)
+
+    return running
 
 
 RUNS = SeededRuns(

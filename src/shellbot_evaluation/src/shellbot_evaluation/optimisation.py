@@ -12,8 +12,7 @@ from robot_evaluation.console import add_out, add_seeds, run_tool, say, seeds_of
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import add_workers, map_jobs, pool_of
-from robot_evaluation.plots import plot_runs
-from robot_evaluation.report_files import run_tables, write_files
+from robot_evaluation.report_files import write_runs
 from robot_evaluation.reports import made_by
 from robot_evaluation.tables import markdown_table, split_at_markers, write_between_markers
 
@@ -24,45 +23,20 @@ Shown = Callable[[Numbers], Dict[str, float]]
 
 @dataclass(frozen=True)
 class Optimisation:
-    """A tool that searches numbers, and compares those found with those shipped on other seeds.
+    """A tool that searches numbers, and compares those found with those shipped on other seeds."""
 
-    Attributes
-    ----------
-    name : str
-        Subcommand of scripts/experiment, and marker of its tables in a page.
-    description, example : str
-        For --help.
-    defaults : mapping of str to object
-        Of options that every such tool has.
-    file : str
-        That has the numbers.
-    columns : mapping of str to str
-        Figures of a run, and their headings.
-    digits : mapping of str to int
-        Decimals of figures that have not two.
-    heads : mapping of str to str
-        Columns of the comparison.
-    line : callable
-        Rows of one candidate to its line of the comparison.
-    execute : callable
-        Trial to row.
-    add : callable
-        Adds the tool's own options.
-    search : callable
-        Options and tuning seeds to the name of the report, the search, and what shows numbers by their keys of `file`.
-    """
-
-    name: str
-    description: str
-    example: str
-    defaults: Mapping[str, Any]
-    file: str
-    columns: Mapping[str, str]
-    digits: Mapping[str, int]
-    heads: Mapping[str, str]
-    line: Callable[[Rows], Dict[str, str]]
-    execute: Callable[[Any], Dict[str, Any]]
-    add: Callable[[argparse.ArgumentParser], None]
+    name: str  #: Subcommand of scripts/experiment, and marker of its tables in a page
+    description: str  #: For --help
+    example: str  #: For --help
+    defaults: Mapping[str, Any]  #: Of options that every such tool has
+    file: str  #: That has the numbers
+    columns: Mapping[str, str]  #: Figures of a run, and their headings
+    digits: Mapping[str, int]  #: Decimals of figures that have not two
+    heads: Mapping[str, str]  #: Columns of the comparison
+    line: Callable[[Rows], Dict[str, str]]  #: Rows of one candidate to its line of the comparison
+    execute: Callable[[Any], Dict[str, Any]]  #: Trial to row
+    add: Callable[[argparse.ArgumentParser], None]  #: Adds the tool's own options
+    #: Options and tuning seeds to the name of the report, the search, and what shows numbers by their keys of `file`
     search: Callable[[argparse.Namespace, Tuple[int, ...]], Tuple[str, Search, Shown]]
 
     def parser(self) -> argparse.ArgumentParser:
@@ -117,14 +91,10 @@ class Optimisation:
                 [self._compared("Tuning", tuning, rows[tuning]), self._compared("Other", reporting, rows[reporting])]
                 + [self._numbers(shown, found), made_by(command).lstrip()]
             )
-            runs = [*rows[tuning], *rows[reporting]]
-            picture = arguments.out / f"{name}.png"
-            arguments.out.mkdir(parents=True, exist_ok=True)
-            plot_runs(picture, name, runs, self.columns)
+            runs, columns = [*rows[tuning], *rows[reporting]], {"label": "", **self.columns}
             content = {"command": command, "found": dict(found)}
             digits = {**dict.fromkeys(self.columns, 2), **self.digits}
-            tables = run_tables(runs, {"label": "", **self.columns}, digits, "label")
-            write_files(arguments.out, name, text, runs, tables, [picture], content)
+            write_runs(arguments.out, name, text, runs, columns, digits, content)
         say(text)
         if arguments.write is not None:
             write_between_markers(arguments.write, self.name, text)

@@ -64,17 +64,10 @@ def dh_chain(limb: str, model: ShellbotModel) -> Tuple[SerialChain, List[str]]:
     if limb.startswith("lower"):
         chain = SerialChain.from_dh(description.dh_table_lower(variables, k), name=limb)
         return chain, ["0: fan, q1", "1: coxa, q2", "2: femur, q3", "3: tibia, q4", "4: foot"]
-    rows = description.dh_table_upper(variables, k)
-    chain = SerialChain.from_dh(rows, name=limb)
-    centre = SerialChain([*chain.joints, _sphere_centre(model, limb)], name=limb)
-    return centre, ["0: shoulder, q5", "1 and 2: shell, q6", " ", "sphere centre"]
-
-
-def _sphere_centre(model: ShellbotModel, limb: str) -> Any:
-    """Return the fixed joint from a limb's last Denavit-Hartenberg frame to its sphere centre, measured at q = 0."""
-    variables, k = description.load_variables(), int(limb.rsplit("_", 1)[1])
-    last = SerialChain.from_dh(description.dh_table_upper(variables, k), name=limb).fk(np.zeros(2))
-    offset = np.linalg.inv(last) @ model.chain(limb, Frame.SPHERE_CENTRE).fk(np.zeros(2))
+    chain = SerialChain.from_dh(description.dh_table_upper(variables, k), name=limb)
+    # a fixed joint from the last frame to the sphere centre, measured at q = 0
+    offset = np.linalg.inv(chain.fk(np.zeros(2))) @ model.chain(limb, Frame.SPHERE_CENTRE).fk(np.zeros(2))
     u, _, vt = np.linalg.svd(offset[:3, :3])  # the URDF prints ten digits: orthonormal again
     offset[:3, :3] = u @ vt
-    return Joint(f"{limb}_sphere_centre", "fixed", origin=offset)
+    centre = SerialChain([*chain.joints, Joint(f"{limb}_sphere_centre", "fixed", origin=offset)], name=limb)
+    return centre, ["0: shoulder, q5", "1 and 2: shell, q6", " ", "sphere centre"]

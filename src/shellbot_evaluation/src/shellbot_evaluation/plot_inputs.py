@@ -34,9 +34,9 @@ def shellbot() -> ShellbotModel:
     return ShellbotModel(description.expand("simulation"))
 
 
-def stand_joints(model: ShellbotModel, limb: str, count: int) -> np.ndarray:
-    """Return the last joints of a limb when the robot stands, rad."""
-    return description.named_pose_array("stand", "simulation")[model.columns(limb)][-count:]
+def stand_joints(model: ShellbotModel, limb: str) -> np.ndarray:
+    """Return the last two joints of a limb when the robot stands, (2,) rad."""
+    return description.named_pose_array("stand", "simulation")[model.columns(limb)][-2:]
 
 
 def fan_angle(arguments: argparse.Namespace, model: ShellbotModel) -> float:

@@ -40,7 +40,7 @@ def reach(arguments: argparse.Namespace) -> Tuple[Any, str]:
     swept = f", {1e3 * found.volume:.1f} dm³ with the coxa" if lower else ""
     figure.suptitle(f"Reach within the joint limits{swept}")
     panels = figure.subplots(1, 2 if lower else 1, squeeze=False)[0]
-    stand = stand_joints(model, limb, 2) if found.plane.frame == Frame.FOOT or not lower else None
+    stand = stand_joints(model, limb) if found.plane.frame == Frame.FOOT or not lower else None
     plot_workspace.draw_reach(panels[0], found, stand, -height if lower else None)
     if lower:
         every = LegSet.from_model(model, found.plane.frame)
@@ -117,7 +117,7 @@ def singularity(arguments: argparse.Namespace) -> Tuple[Any, str]:
     with np.errstate(invalid="ignore"):
         volume = np.where(np.isnan(found_map.manipulability), -np.inf, found_map.manipulability).max(axis=0)
     volume = np.where(np.isinf(volume), np.nan, volume)
-    stand = stand_joints(model, limb, 2) if frame == Frame.FOOT or limb.startswith("upper") else None
+    stand = stand_joints(model, limb) if frame == Frame.FOOT or limb.startswith("upper") else None
     figure = new_figure((13.0, 5.6 if found_map.plane.is_lower else 6.2), arguments.show)
     figure.suptitle(f"How well {limb} moves its {frame.name.lower().replace('_', ' ')}, the better knee branch")
     left, right = figure.subplots(1, 2)

@@ -197,9 +197,9 @@ def record_gait(
         raise EvaluationError(str(error)) from error
     chain.stand_up()
     robot.gait(name)
-    cycles = _Cycles(CYCLES)
+    cycles = _Cycles()
     chain.walk(twist, until=lambda c: cycles.are_over(_phase(c)), settle=False)
-    cycles = _Cycles(CYCLES)
+    cycles = _Cycles()
 
     def watch(c: Chain) -> bool:
         recorder.keep(chain)
@@ -294,18 +294,17 @@ class _Recorder:
 class _Cycles:
     """Counts gait cycles by the phase of the first leg."""
 
-    def __init__(self, count: int) -> None:
-        self._count = count
+    def __init__(self) -> None:
         self._passed = 0.0
         self._before = math.nan
 
     def are_over(self, phase: np.ndarray) -> bool:
-        """Take the phase (6,) at the next tick; return whether the cycles are over."""
+        """Take the phase (6,) at the next tick; return whether `CYCLES` are over."""
         now = float(phase[0])
         if math.isfinite(now - self._before):
             self._passed += (now - self._before) % 1.0
         self._before = now
-        return self._passed >= self._count
+        return self._passed >= CYCLES
 
 
 def _phase(chain: Chain) -> np.ndarray:

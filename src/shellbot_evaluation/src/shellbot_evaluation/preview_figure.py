@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, List, Sequence, Tuple
 
 import numpy as np
 
@@ -145,8 +145,7 @@ def _draw_legs(axes: Any, t: np.ndarray, values: np.ndarray, numbers: Sequence[i
     for column, number in zip(values.T, numbers):
         axes.plot(t, column, color=COLOURS[(number - 1) % len(COLOURS)], linewidth=1.3, label=f"leg {number}")
     if legend:
-        style: Dict[str, Any] = {"color": "0.15", "linewidth": 0.6, "label": "joints: commanded"}
-        axes.plot([], [], "--", **style)
+        axes.plot([], [], "--", color="0.15", linewidth=0.6, label="joints: commanded")
         axes.legend(fontsize=7, ncol=2, loc="upper right")
 
 

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import functools
-from typing import Any, Callable, Dict, Tuple, Type
+from typing import Any, Dict, Tuple, Type
 
 import rospy
 
@@ -120,18 +119,3 @@ class RunningShellbot:
     def _trace(self) -> Trace:
         self._hold(ZERO_TWIST, _AFTER_S)
         return self._topics.trace()
-
-
-def experiment(gait: str) -> Callable[[Run], RunResult]:
-    """Return what carries out a run of the file of experiments."""
-    return functools.partial(RunningShellbot().run, gait=gait)
-
-
-def plans(plan: Type[MissionPlan]) -> Callable[[Any], Dict[str, Any]]:
-    """Return what carries out a plan with the values of a case."""
-    return functools.partial(RunningShellbot().plan, plan=plan)
-
-
-def transformations() -> Callable[[Any], Dict[str, Any]]:
-    """Return what closes and opens."""
-    return RunningShellbot().transform

@@ -100,10 +100,7 @@ def chain_tracks(cases: Sequence[Case], seed: int) -> Tuple[Tuple[str, ...], flo
             robot.wait(REST)
             marks.append((begin, robot.chain.time))
         trace, mass = robot.chain.trace(), robot.chain.simulator.mass
-    tracks = []
-    for begin, end in marks:
-        tracks.append(track_of(trace.window(begin, end)))
-    return trace.joint_names, mass, tracks
+    return trace.joint_names, mass, [track_of(trace.window(begin, end)) for begin, end in marks]
 
 
 def joint_difference_deg(a: Track, b: Track, seconds: float) -> float:

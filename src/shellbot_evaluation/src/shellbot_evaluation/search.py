@@ -13,44 +13,24 @@ from robot_evaluation.errors import EvaluationError
 Numbers = Tuple[Tuple[str, float], ...]  #: Name and value, each
 Rows = Sequence[Mapping[str, Any]]
 DEVIATION = 0.15  # of the first candidates, as a fraction of the ranges
+_SEED = 1  # of the search itself
 
 
 @dataclass(frozen=True)
 class Search:
-    """A search within ranges.
+    """A search within ranges."""
 
-    Attributes
-    ----------
-    knobs : mapping of str to (float, float)
-        Names of the numbers, and their ranges.
-    start : mapping of str to float
-        The numbers as shipped, where the search begins.
-    trial : callable
-        Seed and numbers to one run; no numbers stand for those shipped.
-    score : callable
-        Rows of a candidate, and of the shipped numbers, to what the candidate is worth; less is better.
-    seeds : tuple of int
-        Of tuning.
-    generations, population : int
-        How many, and candidates of each.
-    runs : int
-        Seeds of a generation; the next one has other seeds. 0: all seeds in each.
-    refusal : callable
-        Rows of the shipped numbers to a sentence why there is nothing to search; empty: there is.
-    start_seed : int
-        Of the search itself.
-    """
-
-    knobs: Mapping[str, Tuple[float, float]]
-    start: Mapping[str, float]
-    trial: Callable[[int, Numbers], Any]
+    knobs: Mapping[str, Tuple[float, float]]  #: Names of the numbers, and their ranges
+    start: Mapping[str, float]  #: The numbers as shipped, where the search begins
+    trial: Callable[[int, Numbers], Any]  #: Seed and numbers to one run; no numbers stand for those shipped
+    #: Rows of a candidate, and of the shipped numbers, to what the candidate is worth; less is better
     score: Callable[[Rows, Rows], float]
-    seeds: Tuple[int, ...]
+    seeds: Tuple[int, ...]  #: Of tuning
     generations: int
-    population: int = 8
-    runs: int = 0
+    population: int = 8  #: Candidates of a generation
+    runs: int = 0  #: Seeds of a generation; the next one has other seeds. 0: all seeds in each
+    #: Rows of the shipped numbers to a sentence why there is nothing to search; empty: there is
     refusal: Callable[[Rows], str] = lambda rows: ""
-    start_seed: int = 1
 
     def trials(self, numbers: Numbers, seeds: Sequence[int]) -> List[Tuple[str, Any]]:
         """Return label and trial of each run of a candidate."""
@@ -83,7 +63,7 @@ class Search:
             raise EvaluationError(self.refusal(shipped))
         low, high = np.array(list(self.knobs.values())).T
         start = (np.array([self.start[name] for name in self.knobs]) - low) / (high - low)
-        options = {"bounds": [0.0, 1.0], "seed": self.start_seed, "popsize": self.population, "verbose": -9}
+        options = {"bounds": [0.0, 1.0], "seed": _SEED, "popsize": self.population, "verbose": -9}
         strategy = cma.CMAEvolutionStrategy(np.clip(start, 0.05, 0.95), DEVIATION, options)
 
         def numbers_at(point: np.ndarray) -> Numbers:

@@ -26,62 +26,31 @@ OVER_ROS = "over ROS"
 """In the place of a simulator's name."""
 RUNNING = "with the robot that runs over ROS, such as one in Gazebo, one run after the other; seeds count repetitions"
 _FIGURES = {k: k for k in ("figure", "goal", "median", "worst", "within", "runs")}
-_INF = math.inf
 
 
 @dataclass(frozen=True)
 class SeededRuns:
-    """One experiment.
+    """One experiment."""
 
-    Attributes
-    ----------
-    name : str
-        Subcommand of scripts/experiment, and marker of its table in a page.
-    what : str
-        What a seed is, in words for --help: "a closing and an opening each".
-    description : str
-        For --help.
-    columns : mapping of str to str
-        Keys of a row and their headings, in the order of the table.
-    digits : mapping of str to int
-        Decimals of columns that have not one.
-    goals : mapping of str to (float, float)
-        Least and greatest value of a figure in a run.
-    conditions : callable
-        Seed to case; a case has a `seed`.
-    execute : callable
-        Case to row: a dict with `seed`, `success`, the figures (NaN where not reached).
-    duration : callable
-        Row to seconds that it took, NaN if it did not get there.
-    done : str
-        Heading of the number of successes: "Closed and opened".
-    picture : callable, optional
-        Draws the rows into a file.
-    running : callable, optional
-        Returns what carries out a case on the robot that runs over ROS, of ``--running``, in the place of `execute`.
-    not_running : str
-        Why ``--running`` is refused, after the name; empty: there is no such option without `running`.
-    simulator_only : tuple of str
-        Columns that only a simulator in this process has: what seeds draw, and what no topic tells.
-    is_varied : bool
-        Whether ``--simulator``, ``--perturb`` and ``--raw-imu`` are options. A case then has `changes`, settings of its
-        chain.
-    """
-
-    name: str
-    what: str
-    description: str
-    columns: Mapping[str, str]
-    goals: Mapping[str, Tuple[float, float]]
-    conditions: Callable[[int], Any]
-    execute: Callable[[Any], Dict[str, Any]]
-    duration: Callable[[Mapping[str, Any]], float]
-    done: str
-    digits: Mapping[str, int] = field(default_factory=dict)
-    picture: Optional[Callable[[Path, Sequence[Mapping[str, Any]]], None]] = None
+    name: str  #: Subcommand of scripts/experiment, and marker of its table in a page
+    what: str  #: What a seed is, in words for --help: "a closing and an opening each"
+    description: str  #: For --help
+    columns: Mapping[str, str]  #: Keys of a row and their headings, in the order of the table
+    goals: Mapping[str, Tuple[float, float]]  #: Least and greatest value of a figure in a run
+    conditions: Callable[[int], Any]  #: Seed to case; a case has a `seed`
+    execute: Callable[[Any], Dict[str, Any]]  #: Case to row: `seed`, `success`, the figures (NaN where not reached)
+    duration: Callable[[Mapping[str, Any]], float]  #: Row to seconds that it took, NaN if it did not get there
+    done: str  #: Heading of the number of successes: "Closed and opened"
+    digits: Mapping[str, int] = field(default_factory=dict)  #: Decimals of columns that have not one
+    picture: Optional[Callable[[Path, Sequence[Mapping[str, Any]]], None]] = None  #: Draws the rows into a file
+    #: Returns what carries out a case on the robot that runs over ROS, of ``--running``, in the place of `execute`
     running: Optional[Callable[[], Callable[[Any], Dict[str, Any]]]] = None
+    #: Why ``--running`` is refused, after the name; empty: there is no such option without `running`
     not_running: str = ""
+    #: Columns that only a simulator in this process has: what seeds draw, and what no topic tells
     simulator_only: Tuple[str, ...] = ()
+    #: Whether ``--simulator``, ``--perturb`` and ``--raw-imu`` are options. A case then has `changes`, settings of its
+    #: chain.
     is_varied: bool = False
 
     def parser(self) -> argparse.ArgumentParser:
@@ -245,12 +214,12 @@ def refuse_with_running(arguments: argparse.Namespace, defaults: Mapping[str, An
 
 def at_most(value: float) -> Tuple[float, float]:
     """Return the goal of a figure that is to be no greater."""
-    return -_INF, value
+    return -math.inf, value
 
 
 def at_least(value: float) -> Tuple[float, float]:
     """Return the goal of a figure that is to be no less."""
-    return value, _INF
+    return value, math.inf
 
 
 def _with_changes(row: Mapping[str, Any], case: Any) -> Dict[str, Any]:

@@ -9,9 +9,8 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
+from robot_evaluation.plot_canvas import new_figure
 from robot_evaluation.plots import save_figure
 
 from .sweep_experiment import PARAMETERS
@@ -26,8 +25,7 @@ _ROWS: Tuple[Tuple[str, str, str, Tuple[float, float]], ...] = (
 
 def draw(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Draw each run as a dot, or a red cross where it did not get there, and the medians as a line."""
-    figure = Figure(figsize=(12.0, 7.2), constrained_layout=True)
-    FigureCanvasAgg(figure)
+    figure = new_figure((12.0, 7.2), show=False)
     figure.suptitle("One value changed, the others as adopted (grey); a dot a run, red: not reached", fontsize=12)
     axes: np.ndarray = figure.subplots(len(_ROWS), len(PARAMETERS), sharex="col", sharey="row", squeeze=False)
     for column, (name, parameter) in enumerate(PARAMETERS.items()):

@@ -29,7 +29,7 @@ RUNS = SeededRuns(
     execute=execute,
     duration=lambda row: row["to_shell_s"] + row["to_hexapod_s"],
     done="Closed and opened, both together",
-    running=lambda: importlib.import_module("shellbot_evaluation.running_node").transformations(),
+    running=lambda: importlib.import_module("shellbot_evaluation.running_node").RunningShellbot().transform,
     simulator_only=("friction", "mass", "slope_deg", "penetration_mm", "work_j"),
     is_varied=True,
 )

@@ -46,27 +46,13 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Margin:
-    """The least distance of two parts within a step; negative: they overlap.
+    """The least distance of two parts within a step; negative: they overlap."""
 
-    Attributes
-    ----------
-    step : str
-        Of the path.
-    levelling : str
-        none, or with which fraction of its range.
-    margin_mm : float
-        mm; infinite where nothing that moves comes nearer than 10 mm.
-    pair : str
-        The two links.
-    limit_mm : float
-        Least margin that is green.
-    """
-
-    step: str
-    levelling: str
-    margin_mm: float
-    pair: str
-    limit_mm: float = 0.0
+    step: str  #: Of the path
+    levelling: str  #: none, or with which fraction of its range
+    margin_mm: float  #: Infinite where nothing that moves comes nearer than 10 mm
+    pair: str  #: The two links
+    limit_mm: float = 0.0  #: Least margin that is green
 
     @property
     def is_green(self) -> bool:

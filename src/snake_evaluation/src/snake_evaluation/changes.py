@@ -78,8 +78,6 @@ def _change(setup: Setup, first: str, second: str) -> Change:
 
 def _begin(run: SnakeRun, name: str) -> None:
     engine = run.core.engine
-    accepted, reason = engine.request_gait(name)
-    if not accepted:
-        raise EvaluationError(reason)
+    run.request(name)
     if not run.run(_LONGEST, lambda: engine.active is not None and engine.active.name == name):
         raise EvaluationError(f"gait {name} did not begin within {_LONGEST:g} s; look at the change in the simulator")

@@ -10,12 +10,12 @@ from typing import Any, Dict, List, Sequence, Tuple
 import numpy as np
 
 from robot_evaluation.errors import EvaluationError
+from robot_evaluation.metrics import GRAVITY
 from robot_evaluation.stats import spread
 from snake_motion.engine_io import Target
 
 from .snake_run import Setup, SnakeRun, Truth
 
-GRAVITY = 9.81  # m/s^2
 WARM_UP = 2  # cycles before the first that counts
 _CASE = ("friction", "alpha_deg", "k")
 _CYCLES = 4  # of a gait outside the table
@@ -62,9 +62,7 @@ def request_cycles(run: SnakeRun, gait: str, direction: int, cycles: int) -> Cyc
     if cycles < 1:
         raise EvaluationError(f"cycles is {cycles}; give at least 1")
     run.run(0.1)
-    accepted, reason = run.core.engine.request_gait(f"{gait} {direction}")
-    if not accepted:
-        raise EvaluationError(reason)
+    run.request(f"{gait} {direction}")
     return measure(run, gait, direction, cycles, run.core.engine.gaits.rows[gait].rolls)
 
 
@@ -86,11 +84,11 @@ def measure(run: SnakeRun, gait: str, direction: int, cycles: int, rolls: bool) 
     run.run(WARM_UP * period)
     run.reset_greatest()
     energy, saturated = run.energy, run.saturated
-    places, estimates, is_tipped = [run.truth], [_estimate(run)], False
+    places, estimates, is_tipped = [run.truth], [run.estimate], False
     for _ in range(cycles):
         run.run(period)
         places.append(run.truth)
-        estimates.append(_estimate(run))
+        estimates.append(run.estimate)
         is_tipped |= not rolls and abs(math.remainder(places[-1].roll - start_roll, 2.0 * math.pi)) > _TIPPED
     steps = steps_of(places)
     mean, distance = steps.mean(axis=0), float(np.hypot(*steps[:, :2].T).sum())
@@ -127,13 +125,6 @@ def summarise(runs: Sequence[CycleResult]) -> Dict[str, Any]:
         summary[f"{name}_std"] = found.std if found else math.nan
     summary["tipped"] = sum(run.tipped for run in runs)
     return summary
-
-
-def _estimate(run: SnakeRun) -> Tuple[float, float, float]:
-    state = run.output.state if run.output else None
-    if state is None:
-        return (math.nan,) * 3
-    return float(state.p_odom_chassis[0]), float(state.p_odom_chassis[1]), state.yaw
 
 
 def _odometry(places: List[Truth], estimates: List[Tuple[float, float, float]]) -> Tuple[float, float]:

@@ -8,7 +8,6 @@ from typing import List, Sequence, Tuple
 
 import numpy as np
 
-from robot_evaluation.errors import EvaluationError
 from robot_evaluation.pictures import save_gif
 from shellbot_simulator.core.render_process import View
 
@@ -29,9 +28,7 @@ def film_gait(setup: Setup, name: str, path: Path) -> None:
     """
     run = SnakeRun(setup, maps={})
     run.run(0.1)
-    accepted, reason = run.core.engine.request_gait(name)
-    if not accepted:
-        raise EvaluationError(reason)
+    run.request(name)
     period = run.core.engine.gaits.shape(name).period
     run.run(3.0, lambda: run.core.engine.active is not None)
     run.run(period)

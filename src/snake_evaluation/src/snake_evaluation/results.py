@@ -105,6 +105,10 @@ def _seeds(runs: Sequence[Row]) -> str:
     return f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}"
 
 
+def _frictions(runs: Sequence[Row]) -> str:
+    return ", ".join(str(mu) for mu in sorted({run["friction"] for run in runs}))
+
+
 def _steps(runs: Sequence[Row]) -> Row:
     spans = {title: _span(runs, key, 2 if title == "CoT" else 1) for key, title in _GAIT.items()}
     return {**spans, "tipped": sum(run["tipped"] for run in runs)}
@@ -128,10 +132,9 @@ def _modules(runs: Sequence[Row]) -> str:
         for (gait, modules), found in _grouped(runs, "gait", "modules").items()
     ]
     rows.sort(key=lambda row: (gaits.index(row["gait"]), row["modules"]))
-    frictions = ", ".join(str(mu) for mu in sorted({run["friction"] for run in runs}))
     return (
-        f"## Number of modules\n\n{_seeds(runs)} (64 modules: fewer), friction {frictions}, direction +1. A gait that "
-        f"is missing is refused with so few modules.\n\n{markdown_table(rows)}\n"
+        f"## Number of modules\n\n{_seeds(runs)} (64 modules: fewer), friction {_frictions(runs)}, direction +1. "
+        f"A gait that is missing is refused with so few modules.\n\n{markdown_table(rows)}\n"
     )
 
 
@@ -144,12 +147,11 @@ def _shapes(runs: Sequence[Row], commands: Sequence[str]) -> str:
         {"gait": gait, "alpha deg": alpha, "k": k, **_steps(found), "power W": _span(found, "power_w")}
         for (gait, alpha, k), found in _grouped(runs, "gait", "alpha_deg", "k").items()
     ]
-    frictions = ", ".join(str(mu) for mu in sorted({run["friction"] for run in runs}))
     made = "\n".join(f"    {command}" for command in commands)
     return (
         f"# Results: the snake over winding angle and undulations\n\n{modules} modules, direction {direction:+d}, "
-        f"{_seeds(runs)}, friction {frictions}: steps of a cycle, medians with the least and the greatest in brackets. "
-        "The winding angle (of circular waves: the arc) is the greater of the two waves, the other one is in "
+        f"{_seeds(runs)}, friction {_frictions(runs)}: steps of a cycle, medians with the least and the greatest in "
+        "brackets. The winding angle (of circular waves: the arc) is the greater of the two waves, the other one is in "
         "proportion, and k is bounded by the number of modules. What is missing is refused, as it is too much for the "
         f"servos. What the figures mean: [the snake](../snake.md). Written by `scripts/snake results FILE ...`, and "
         f"drawn by `scripts/snake shapes FILE ...`, out of the files of\n\n{made}\n\n{markdown_table(rows)}\n"
@@ -167,9 +169,8 @@ def _odometry(runs: Sequence[Row]) -> str:
         for (gait, direction), found in _grouped(runs, "gait", "direction").items()
         if gait in _TRAVELS
     ]
-    frictions = ", ".join(str(mu) for mu in sorted({run["friction"] for run in runs}))
     return (
-        f"## Odometry\n\n{_seeds(runs)}, friction {frictions}; errors over all cycles of a run.\n\n"
+        f"## Odometry\n\n{_seeds(runs)}, friction {_frictions(runs)}; errors over all cycles of a run.\n\n"
         f"{markdown_table(rows)}\n"
     )
 
@@ -188,7 +189,6 @@ def _changes(runs: Sequence[Row]) -> str:
         "longest s": f"{max(run['duration'] for run in runs):.1f}",
         "least up": f"{min(run['up'] for run in runs):.2f}",
     }  # fmt: skip
-    frictions = ", ".join(str(mu) for mu in sorted({run["friction"] for run in runs}))
     failed = "; ".join(
         f"{run['first']} to {run['second']} (friction {run['friction']}, seed {run['seed']})"
         for run in runs
@@ -196,7 +196,8 @@ def _changes(runs: Sequence[Row]) -> str:
     )
     ending = f"\nNot right side up: {failed}.\n" if failed else ""
     return (
-        f"## Changes of gait\n\nAll pairs; friction {frictions}, {_seeds(runs)}.\n\n{markdown_table([row])}\n{ending}"
+        f"## Changes of gait\n\nAll pairs; friction {_frictions(runs)}, {_seeds(runs)}.\n\n"
+        f"{markdown_table([row])}\n{ending}"
     )
 
 

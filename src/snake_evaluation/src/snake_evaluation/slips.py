@@ -149,9 +149,8 @@ def _steps(case: Any) -> Steps:
     period = engine.active.shape.period if engine.active else 1.0
     places = []
     for _ in range(_CYCLES + 1):
-        assert run.output is not None and run.output.state is not None  # the simulator has an IMU
-        truth, state = run.truth, run.output.state
-        places.append((complex(*state.p_odom_chassis), state.yaw, complex(truth.x, truth.y), truth.yaw))
+        truth, (x, y, yaw) = run.truth, run.estimate
+        places.append((complex(x, y), yaw, complex(truth.x, truth.y), truth.yaw))
         run.run(period)
     own, own_yaw, true, true_yaw = (np.array(column) for column in zip(*places))
     return np.diff(own) * np.exp(-1j * own_yaw[:-1]), np.diff(true) * np.exp(-1j * true_yaw[:-1])

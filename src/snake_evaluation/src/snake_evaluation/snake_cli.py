@@ -134,19 +134,10 @@ def main(argv: Optional[List[str]] = None) -> int:
     """Run the tool; returns 0, or 2 after an error."""
     given = sys.argv[1:] if argv is None else argv
     options = parser().parse_args(given)
-    if options.command == "film":
-        return run_tool(lambda: _film(options))
-    if options.command == "bus":
-        return run_tool(lambda: _bus(options))
-    if options.command == "speed":
-        return run_tool(lambda: _speed(options))
-    if options.command == "results":
-        return run_tool(lambda: _results(options))
-    if options.command == "slips":
-        return run_tool(lambda: _slips(options))
-    if options.command == "shapes":
-        return run_tool(lambda: _shapes(options))
-    return run_tool(lambda: _identify(options, " ".join(["scripts/snake", *given])))
+    options.words = " ".join(["scripts/snake", *given])
+    tools = {"identify": _identify, "slips": _slips, "results": _results, "film": _film, "shapes": _shapes}
+    tools.update(bus=_bus, speed=_speed)
+    return run_tool(lambda: tools[options.command](options))
 
 
 def _film(options: argparse.Namespace) -> int:
@@ -200,7 +191,7 @@ def _slips(options: argparse.Namespace) -> int:
     return 0
 
 
-def _identify(options: argparse.Namespace, command: str) -> int:
+def _identify(options: argparse.Namespace) -> int:
     folder = options.out or package_file("snake_motion", "config/maps")
     seeds = tuple(seeds_of(options.seeds))
     setup = Setup(modules=options.modules, variables_file=options.variables)
@@ -228,7 +219,7 @@ def _identify(options: argparse.Namespace, command: str) -> int:
         ]
         for found in maps:
             path = folder / f"{found.family}_{options.modules}.yaml"
-            write_map(found, path, command)
+            write_map(found, path, options.words)
             forward, left, yaw = found.residual
             say(f"{path}: leaves {1e3 * forward:.1f} mm, {1e3 * left:.1f} mm, {57.3 * yaw:.2f} deg a cycle")
     return 0

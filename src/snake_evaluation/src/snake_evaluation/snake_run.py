@@ -12,6 +12,7 @@ from typing import Callable, Dict, Iterator, Mapping, Optional, Tuple
 
 import numpy as np
 
+from robot_evaluation.errors import EvaluationError
 from shellbot_common import TICK, check_number, package_file
 from shellbot_common.rotations import rotation_from_quaternion
 from shellbot_simulator import Simulator
@@ -175,6 +176,18 @@ class SnakeRun:
         self.simulator.command(position)
         self.simulator.step_tick()
 
+    def request(self, gait: str) -> None:
+        """Request a gait of the table, with its direction, as `SnakeEngine.request_gait`.
+
+        Raises
+        ------
+        EvaluationError
+            If there is no such gait, or this robot cannot do it.
+        """
+        accepted, reason = self.core.engine.request_gait(gait)
+        if not accepted:
+            raise EvaluationError(reason)
+
     def run(self, seconds: float, until: Optional[Callable[[], bool]] = None) -> bool:
         """Advance; returns whether `until` came true, at once when it does."""
         for _ in range(round(seconds / TICK)):
@@ -186,6 +199,14 @@ class SnakeRun:
     def reset_greatest(self) -> None:
         """Begin to look for the greatest speeds anew."""
         self.greatest_speed = self.greatest_reference = 0.0
+
+    @property
+    def estimate(self) -> Tuple[float, float, float]:
+        """Where the robot believes to be: x, y (m) and yaw (rad) of the virtual chassis; NaN before it knows."""
+        state = self.output.state if self.output else None
+        if state is None:
+            return math.nan, math.nan, math.nan
+        return float(state.p_odom_chassis[0]), float(state.p_odom_chassis[1]), state.yaw
 
     @property
     def truth(self) -> Truth:

@@ -11,7 +11,6 @@ from typing import Callable, Dict, List, Sequence
 import mujoco
 import numpy as np
 
-from robot_evaluation.errors import EvaluationError
 from robot_evaluation.tables import markdown_table
 from shellbot_common import TICK, check_number
 
@@ -47,9 +46,7 @@ def speed_table(modules: Sequence[int], gaits: Sequence[str], setup: Setup, seco
 def _case(setup: Setup, gait: str, seconds: float) -> Dict[str, str]:
     run = SnakeRun(setup)
     run.run(0.1)
-    accepted, reason = run.core.engine.request_gait(gait)
-    if not accepted:
-        raise EvaluationError(reason)
+    run.request(gait)
     run.run(_BEGIN)
     simulator, start = run.simulator, copy.copy(run.simulator.data)
     contacts: List[int] = []

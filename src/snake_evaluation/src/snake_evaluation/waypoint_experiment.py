@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 import numpy as np
 
 from snake_motion.core import Waypoint
+from snake_motion.families import PERIOD
 
 from .snake_run import Setup, SnakeRun
 
@@ -26,7 +27,6 @@ GOALS = {
 }
 """Forward, left (m) and turn (rad), seen from where the robot lies."""
 _LONGEST = 60.0  # s
-_PERIOD = 1.0  # s, a cycle
 
 
 @dataclass(frozen=True)
@@ -63,23 +63,17 @@ def _mission(setup: Setup, name: str) -> Mission:
     run = SnakeRun(setup)
     run.run(0.3)
     begin = run.truth
-    run.core.go_to(_goal(_own(run), name))
+    run.core.go_to(_goal(run.estimate, name))
     start = run.simulator.time
     is_reached = run.run(_LONGEST, lambda: run.output is not None and run.output.waypoint is Waypoint.REACHED)
-    end, own = run.truth, _own(run)
+    end, own = run.truth, run.estimate
     true_goal = _goal((begin.x, begin.y, begin.yaw), name)
     return Mission(
-        name, setup.friction, setup.seed or 0, (run.simulator.time - start) / _PERIOD,
+        name, setup.friction, setup.seed or 0, (run.simulator.time - start) / PERIOD,
         1e3 * math.hypot(end.x - true_goal[0], end.y - true_goal[1]),
         math.degrees(abs(math.remainder(end.yaw - true_goal[2], 2.0 * math.pi))),
         1e3 * math.hypot(own[0] - end.x, own[1] - end.y), is_reached,
     )  # fmt: skip
-
-
-def _own(run: SnakeRun) -> Tuple[float, float, float]:
-    assert run.output is not None and run.output.state is not None  # the simulator has an IMU
-    state = run.output.state
-    return float(state.p_odom_chassis[0]), float(state.p_odom_chassis[1]), state.yaw
 
 
 def _goal(pose: Tuple[float, float, float], name: str) -> Tuple[float, float, float]:

@@ -80,15 +80,11 @@ class Bag:
         if not sum(self.messages.values()):
             raise EvaluationError(f"{file} is empty: nothing was published while it was recorded; is the robot on?")
 
-    def close(self) -> None:
-        """Close the file."""
-        self._bag.close()
-
     def __enter__(self) -> Bag:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self.close()
+        self._bag.close()
 
     def namespace(self, given: Optional[str] = None) -> str:
         """Return the namespace of the robot, without a slash at its end.

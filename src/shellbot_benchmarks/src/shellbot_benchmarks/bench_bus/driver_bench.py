@@ -105,12 +105,11 @@ def in_virtual_time(variant: str, seconds: float, adapter: Type[EmulatedChain] =
     start = port.now()
     while port.now() < start + _WARM_UP + seconds:
         if first is None and port.now() >= start + _WARM_UP:
-            first, began, used = driver.state(), port.now(), time.process_time()
+            first, began = driver.state(), port.now()
         driver.tick(_targets(base, port.now() - start))
         port.sleep(driver.next_tick - port.now())
     assert first is not None
-    # CPU here is that of driver and emulated servos together: not the driver's
-    del used
+    # no CPU time: it would be that of driver and emulated servos together
     return _figures(first, driver.state(), port.now() - began, float("nan"))
 
 

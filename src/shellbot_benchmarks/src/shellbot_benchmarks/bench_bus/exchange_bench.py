@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import select
 import time
 from dataclasses import dataclass
-from typing import Callable, List, Sequence, Tuple
+from typing import Callable, Iterator, List, Sequence, Tuple
 
 import numpy as np
 
@@ -53,21 +54,19 @@ def exchanges(variant: str, servo_ids: Sequence[int], ticks: int) -> List[Exchan
         If dynamixel-sdk is not installed, or no servo answers.
     """
     rounds, batch = 10, max(1, ticks // 10)
-    ours, theirs, floor = _Tally("ax_bus"), _Tally("dynamixel-sdk"), _Tally("system calls alone")
+    libraries = {"ax_bus": _ours, "dynamixel-sdk": _sdk, "system calls alone": _floor}
+    tallies = {name: _Tally(name) for name in libraries}
     gc.collect()
     gc.disable()
     try:
         with emulated_chain(variant) as port:
             for _ in range(rounds):
-                with _ours(port, servo_ids) as (write, read):
-                    _run(ours, write, read, servo_ids, batch)
-                with _sdk(port, servo_ids) as (write, read):
-                    _run(theirs, write, read, servo_ids, batch)
-                with _floor(port, servo_ids) as (write, read):
-                    _run(floor, write, read, servo_ids, batch)
+                for name, library in libraries.items():
+                    with library(port, servo_ids) as (write, read):
+                        _run(tallies[name], write, read, servo_ids, batch)
     finally:
         gc.enable()
-    return [tally.figures(len(servo_ids)) for tally in (ours, theirs, floor)]
+    return [tally.figures(len(servo_ids)) for tally in tallies.values()]
 
 
 class _Tally:
@@ -124,95 +123,82 @@ def _run(tally: _Tally, write: Write, read: Read, servo_ids: Sequence[int], tick
         time.sleep(max(0.0, TICK - tally.ticks[-1]))
 
 
-class _ours:  # noqa: N801 - a context manager used like a function
-    def __init__(self, port: str, servo_ids: Sequence[int]) -> None:
-        self._port = SerialPort(port, _BAUD, direction("auto"))
-        self._bus = Bus(self._port, Timeouts(link_latency=_LINK_LATENCY))
-        self._writer = SyncWriter(self._bus, 30, servo_ids, words=2)
-
-    def __enter__(self) -> Tuple[Write, Read]:
-        return self._writer, self._read
-
-    def __exit__(self, *_: object) -> None:
-        self._port.close()
-
-    def _read(self, servo_id: int) -> bool:
-        try:
-            self._bus.read(servo_id, FEEDBACK_ADDRESS, FEEDBACK_COUNT, retries=0)
-        except ServoError:
-            return False
-        return True
-
-
-class _floor:  # noqa: N801
-    """What no library can save: look, write, sleep until something comes, read; packets made before, replies counted.
-
-    A machine on which a sleep and a wake-up cost 50 us shows it here.
-    """
-
-    def __init__(self, port: str, servo_ids: Sequence[int]) -> None:
-        self._fd = os.open(port, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)  # set up by those who had it before
-        time.sleep(0.1)  # the emulated line looks for a new owner now and then; the others take as long to open
-        self._reads = {i: protocol.read(i, FEEDBACK_ADDRESS, FEEDBACK_COUNT) for i in servo_ids}
-        self._goals = protocol.sync_write(30, {i: bytes((0, 2, 100, 0)) for i in servo_ids})
-        self._size = protocol.OVERHEAD + FEEDBACK_COUNT
-
-    def __enter__(self) -> Tuple[Write, Read]:
-        fd, poll = self._fd, select.poll()
-        poll.register(fd, select.POLLIN)
-
-        def write(_: np.ndarray) -> None:
-            os.write(fd, self._goals)
+@contextlib.contextmanager
+def _ours(port: str, servo_ids: Sequence[int]) -> Iterator[Tuple[Write, Read]]:
+    with SerialPort(port, _BAUD, direction("auto")) as line:
+        bus = Bus(line, Timeouts(link_latency=_LINK_LATENCY))
 
         def read(servo_id: int) -> bool:
-            if poll.poll(0):
-                os.read(fd, 512)  # what came too late
-            os.write(fd, self._reads[servo_id])
-            received = 0
-            while received < self._size and poll.poll(1e3 * _LINK_LATENCY):
-                received += len(os.read(fd, 512))
-            return received == self._size
+            try:
+                bus.read(servo_id, FEEDBACK_ADDRESS, FEEDBACK_COUNT, retries=0)
+            except ServoError:
+                return False
+            return True
 
-        return write, read
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._fd)
+        yield SyncWriter(bus, 30, servo_ids, words=2), read
 
 
-class _sdk:  # noqa: N801
-    """The SDK as its own examples use it: GroupSyncWrite and readTxRx, split as the servos' buffer needs."""
+@contextlib.contextmanager
+def _floor(port: str, servo_ids: Sequence[int]) -> Iterator[Tuple[Write, Read]]:
+    """Do what no library can save: look, write, sleep until something comes, read.
 
-    def __init__(self, port: str, servo_ids: Sequence[int]) -> None:
-        try:
-            import dynamixel_sdk as sdk
-        except ImportError as error:
-            raise EvaluationError(
-                "dynamixel-sdk is not installed; scripts/setup --dev installs it (requirements-dev.txt)"
-            ) from error
-        self._handler = sdk.PacketHandler(1.0)
-        self._port = sdk.PortHandler(port)
-        if not self._port.openPort() or not self._port.setBaudRate(_BAUD):
-            raise EvaluationError(f"dynamixel-sdk cannot open {port}")
-        self._groups = [
-            (range(i, min(i + 26, len(servo_ids))), sdk.GroupSyncWrite(self._port, self._handler, 30, 4))
-            for i in range(0, len(servo_ids), 26)
-        ]
-        self._ids = servo_ids
+    Packets are made before, replies only counted. A machine on which a sleep and a wake-up cost 50 us shows it here.
+    """
+    fd = os.open(port, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)  # set up by those who had it before
+    time.sleep(0.1)  # the emulated line looks for a new owner now and then; the others take as long to open
+    reads = {i: protocol.read(i, FEEDBACK_ADDRESS, FEEDBACK_COUNT) for i in servo_ids}
+    goals = protocol.sync_write(30, {i: bytes((0, 2, 100, 0)) for i in servo_ids})
+    size, poll = protocol.OVERHEAD + FEEDBACK_COUNT, select.poll()
+    poll.register(fd, select.POLLIN)
 
-    def __enter__(self) -> Tuple[Write, Read]:
-        return self._write, self._read
+    def write(_: np.ndarray) -> None:
+        os.write(fd, goals)
 
-    def __exit__(self, *_: object) -> None:
-        self._port.closePort()
+    def read(servo_id: int) -> bool:
+        if poll.poll(0):
+            os.read(fd, 512)  # what came too late
+        os.write(fd, reads[servo_id])
+        received = 0
+        while received < size and poll.poll(1e3 * _LINK_LATENCY):
+            received += len(os.read(fd, 512))
+        return received == size
 
-    def _write(self, values: np.ndarray) -> None:
-        for indices, group in self._groups:
+    try:
+        yield write, read
+    finally:
+        os.close(fd)
+
+
+@contextlib.contextmanager
+def _sdk(port: str, servo_ids: Sequence[int]) -> Iterator[Tuple[Write, Read]]:
+    """Use the SDK as its own examples do: GroupSyncWrite and readTxRx, split as the servos' buffer needs."""
+    try:
+        import dynamixel_sdk as sdk
+    except ImportError as error:
+        raise EvaluationError(
+            "dynamixel-sdk is not installed; scripts/setup --dev installs it (requirements-dev.txt)"
+        ) from error
+    handler, line = sdk.PacketHandler(1.0), sdk.PortHandler(port)
+    if not line.openPort() or not line.setBaudRate(_BAUD):
+        raise EvaluationError(f"dynamixel-sdk cannot open {port}")
+    groups = [
+        (range(i, min(i + 26, len(servo_ids))), sdk.GroupSyncWrite(line, handler, 30, 4))
+        for i in range(0, len(servo_ids), 26)
+    ]
+
+    def write(values: np.ndarray) -> None:
+        for indices, group in groups:
             group.clearParam()
             for i in indices:
                 goal, speed = int(values[i, 0]), int(values[i, 1])
-                group.addParam(self._ids[i], [goal & 255, goal >> 8, speed & 255, speed >> 8])
+                group.addParam(servo_ids[i], [goal & 255, goal >> 8, speed & 255, speed >> 8])
             group.txPacket()
 
-    def _read(self, servo_id: int) -> bool:
-        _, result, _ = self._handler.readTxRx(self._port, servo_id, FEEDBACK_ADDRESS, FEEDBACK_COUNT)
+    def read(servo_id: int) -> bool:
+        _, result, _ = handler.readTxRx(line, servo_id, FEEDBACK_ADDRESS, FEEDBACK_COUNT)
         return bool(result == 0)
+
+    try:
+        yield write, read
+    finally:
+        line.closePort()

@@ -15,10 +15,11 @@ from robot_evaluation.errors import DefinitionError, EvaluationError
 
 from ..bench_report import add_report_options, report
 from .clients import Worker
-from .environments import ENVIRONMENTS, WORKERS, cpp_figures, interpreter
+from .environments import ENVIRONMENTS, cpp_figures, interpreter
 from .figures import goals_of, ratios_of, roofline_note, roofline_us
 from .page import cost_picture, page_text
 from .startup import slowest_kernel, startup_seconds
+from .workers import problem
 
 FK_TOLERANCE = 1e-9  # m: a peer whose pose differs more from the judge's is not the same robot
 PICTURE = Path("docs/pictures/kinematics_cost_per_joint.png")
@@ -140,14 +141,9 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
 
 def _cpp(folder: Path, work: Path, seconds: float) -> Any:
     """Run the C++ program with the workers' own targets."""
-    sys.path.insert(0, str(WORKERS))
-    try:
-        import problem
-    finally:
-        sys.path.remove(str(WORKERS))
     feet, rates, _ = problem.gait()
     files = work / "targets.txt", work / "gait.txt"
-    gait = [[*p.ravel(), *r.ravel()] for p, r in zip(feet, rates)]
+    gait: Any = [[*p.ravel(), *r.ravel()] for p, r in zip(feet, rates)]
     for file, rows in zip(files, (problem.leg_targets("W"), gait)):
         file.write_text("\n".join(" ".join(f"{v:.17g}" for v in row) for row in rows), encoding="utf-8")
     return cpp_figures(folder / "pin", work, "bench", [*map(str, files), str(seconds)], _note)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -48,11 +49,9 @@ class Worker:
             self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                try:
+            with contextlib.suppress(OSError):
+                if stream is not None:
                     stream.close()
-                except OSError:
-                    continue
         self._log.close()
 
     def __enter__(self) -> Worker:

@@ -80,10 +80,6 @@ def roofline_note(rounds: Rounds) -> str:
 def ratios_of(rounds: Rounds, cpp: Mapping[str, float]) -> Dict[str, float]:
     """Return the ratios, peer / ours; nan where something was not measured."""
 
-    def against(peers: Sequence[str], ours: str) -> float:
-        peer = best_peer(rounds, peers)
-        return math.nan if peer is None else in_round_ratio(rounds, peer, ours)
-
     def against_cpp(name: str, ours: str) -> float:
         value = median_best(rounds.get(ours, ()))[1]  # the C++ figure is its best of five rounds
         return 1e-3 * cpp[name] / value if name in cpp else math.nan
@@ -94,11 +90,11 @@ def ratios_of(rounds: Rounds, cpp: Mapping[str, float]) -> Dict[str, float]:
         "closed_form_vs_eaik": in_round_ratio(rounds, "pin/closed_w", "ours/closed_w"),
         "closed_form_vs_rtb": in_round_ratio(rounds, "rtb/lm_w", "ours/closed_w"),
         "lm_vs_rtb": in_round_ratio(rounds, "rtb/lm_w", "ours/lm_w"),
-        "lm_6dof_vs_best_peer": against(inside, "ours/arm_pose"),
+        "lm_6dof_vs_best_peer": _best_ratio(rounds, inside, "ours/arm_pose"),
         "lm_inside_vs_pinocchio_cpp": against_cpp("lm", "ours/lm_inside"),
         "clik_tick_vs_placo": in_round_ratio(rounds, "placo/clik_tick", "ours/clik_tick"),
         "clik_tick_vs_pinocchio_cpp": against_cpp("clik_tick", "ours/clik_tick"),
-        "fk_vs_best_peer": against(legs, "ours/leg_fk"),
+        "fk_vs_best_peer": _best_ratio(rounds, legs, "ours/leg_fk"),
         "batch_roofline_fraction": roofline_us(rounds) / median_best(rounds.get("ours/batch_soa_1", ()))[1],
         "batch_2_core_speedup": in_round_ratio(rounds, "ours/batch_soa_1_wall", "ours/batch_soa_2"),
     }

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Tuple
+from typing import Dict, Tuple
 
 from shellbot_chain.onboard_chain import OnboardChain
 
@@ -36,7 +36,6 @@ class Operator:
         self._chain, self._twist = chain, twist
         self.stops = self.rearmings = 0
         self.refusals: Dict[str, int] = {}
-        self.log: List[str] = []
         self.moving_time = 0.0
         self._is_stopped = False
         self._next_try = 0.0

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass, field
-from typing import List
+from typing import Callable, List, Tuple
 
 import numpy as np
 
@@ -72,34 +73,22 @@ def _replug(chain: OnboardChain, duration: float) -> float:
     """Return how long after the port is there again every servo is read again."""
     chain.robot.add_faults([Fault("port_error", start=0.05, stop=0.05 + duration)])
     chain.run(0.05 + duration)
-    plugged = chain.time
-    while chain.time < plugged + _LIMIT:
-        chain.tick()
+
+    def is_back() -> bool:
         state = chain.robot.driver.state()
-        if state.ladder.phase is not Phase.BUS_DOWN and state.is_measured.all():
-            took = chain.time - plugged
-            _settle(chain)
-            return took
-    _settle(chain)
-    return float("inf")
+        return state.ladder.phase is not Phase.BUS_DOWN and bool(state.is_measured.all())
+
+    return _time_until(chain, is_back)
 
 
 def _brown_out(chain: OnboardChain, servo_id: int, delay: float) -> float:
     """Return how long after it a reboot is noticed: the servo is no longer taken for good."""
     chain.run(delay)
     chain.robot.add_faults([Fault("reboot", servo=servo_id)])
-    struck = chain.time
-    took = float("inf")
-    while chain.time < struck + _LIMIT:
-        chain.tick()
-        if chain.robot.driver.state().servo(servo_id).condition is not Condition.GOOD:
-            took = chain.time - struck
-            break
-    _settle(chain)
-    return took
+    return _time_until(chain, lambda: not _is_good(chain, servo_id))
 
 
-def _dead(chain: OnboardChain, servo_id: int) -> tuple:
+def _dead(chain: OnboardChain, servo_id: int) -> Tuple[float, float]:
     """Return the time-outs per 0.5 s that a lost servo costs, and how long after its return it is good again."""
     chain.robot.add_faults([Fault("dead", servo=servo_id, stop=6.0)])
     chain.run(2.0)  # until it counts as lost
@@ -107,15 +96,21 @@ def _dead(chain: OnboardChain, servo_id: int) -> tuple:
     chain.run(3.5)
     costs = (_timeouts(chain) - before) / ((chain.time - start) / 0.5)
     chain.run(0.5)
-    back = chain.time
-    while chain.time < back + _LIMIT:
+    return costs, _time_until(chain, lambda: _is_good(chain, servo_id))
+
+
+def _is_good(chain: OnboardChain, servo_id: int) -> bool:
+    return bool(chain.robot.driver.state().servo(servo_id).condition is Condition.GOOD)
+
+
+def _time_until(chain: OnboardChain, is_so: Callable[[], bool]) -> float:
+    """Return how long it takes until something is so, s, infinite beyond the limit; the robot stands again after it."""
+    start, took = chain.time, math.inf
+    while math.isinf(took) and chain.time < start + _LIMIT:
         chain.tick()
-        if chain.robot.driver.state().servo(servo_id).condition is Condition.GOOD:
-            took = chain.time - back
-            _settle(chain)
-            return costs, took
+        took = chain.time - start if is_so() else math.inf
     _settle(chain)
-    return costs, float("inf")
+    return took
 
 
 def _timeouts(chain: OnboardChain) -> float:

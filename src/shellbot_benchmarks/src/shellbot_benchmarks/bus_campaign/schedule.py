@@ -7,7 +7,7 @@ import random
 from typing import Dict, List, NamedTuple, Sequence, Tuple
 
 from ax_bus.registers import baud_register
-from ax_emulator import KINDS, EmulatedServo, Fault
+from ax_emulator import EmulatedServo, Fault
 from robot_evaluation.errors import DefinitionError
 
 SLOT = 10.0  # s between faults: time to recover, stand up and walk again
@@ -62,9 +62,7 @@ class Slot(NamedTuple):
     repair: float
 
 
-def random_schedule(
-    seconds: float, servo_ids: Sequence[int], seed: int, kinds: Sequence[str] = (), slot: float = SLOT
-) -> List[Slot]:
+def random_schedule(seconds: float, servo_ids: Sequence[int], seed: int, slot: float = SLOT) -> List[Slot]:
     """Return one fault a slot; every kind comes once before one comes twice.
 
     Parameters
@@ -75,20 +73,14 @@ def random_schedule(
         Possible victims.
     seed : int
         Of everything.
-    kinds : sequence of str, optional
-        Only these; all by default.
     slot : float
         s between the starts of two faults. In one shorter than `SLOT` they overlap.
 
     Raises
     ------
     DefinitionError
-        If a kind is unknown or has no ranges here, or there is no time for a fault.
+        If there is no time for a fault.
     """
-    names = list(kinds) or list(RANGES)
-    strange = sorted((set(names) - set(RANGES)) | (set(KINDS) - set(RANGES)))
-    if strange:
-        raise DefinitionError(f"no ranges for fault kind {', '.join(strange)}; there are {', '.join(RANGES)}")
     if seconds < slot:
         raise DefinitionError(f"a campaign of {seconds} s has no time for a fault; give {slot:g} s or more")
     chance = random.Random(f"schedule/{seed}")
@@ -97,7 +89,7 @@ def random_schedule(
     start = 0.2 * slot
     while start + REPAIR_AFTER + 0.2 * slot <= seconds:
         if not bag:
-            bag = chance.sample(names, len(names))
+            bag = chance.sample(list(RANGES), len(RANGES))
         slots.append(_slot(bag.pop(), start + chance.uniform(0.0, 0.2 * slot), servo_ids, chance))
         start += slot
     return slots

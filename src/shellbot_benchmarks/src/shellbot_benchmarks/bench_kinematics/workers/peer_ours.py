@@ -41,10 +41,7 @@ def cases(options: Dict[str, Any]) -> Dict[str, Case]:
 
 def _forward(leg: SerialChain, arm: SerialChain) -> Dict[str, Case]:
     made = {}
-    for name, chain, base, rows, home in (
-        ("leg", leg, problem.LEG_BASE, problem.LEG, problem.HOME),
-        ("arm", arm, problem.UR5_BASE, problem.UR5, problem.UR5_HOME),
-    ):
+    for chain, (name, base, rows, home) in zip((leg, arm), problem.ARMS):
         compiled, T, J = chain.compile(), np.empty((4, 4)), np.empty((6, chain.n))  # noqa: N806
         q = home + np.random.default_rng(1).uniform(-0.5, 0.5, (1000, chain.n))
         error = [0.0, 0.0]
@@ -267,8 +264,7 @@ def _robot(model: ShellbotModel, urdf: str) -> Dict[str, Case]:
     made = {"clik_tick": Case(run, facts={"worst_error_mm": 1e3 * worst})}
 
     request_block = packed.LimbsBlock()
-    upper = model.n - 24
-    stand = np.concatenate([start, np.tile(np.radians([26.69, 78.31]), 6)])[: 24 + upper]
+    stand = np.concatenate([start, np.tile(np.radians([26.69, 78.31]), 6)])[: model.n]
     request_block.joints[: len(stand)] = stand
     packed.limbs_forward(robot, request_block.data)
     blocks = np.tile(request_block.data, (ticks, 1))

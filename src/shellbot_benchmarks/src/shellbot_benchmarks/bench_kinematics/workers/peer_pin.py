@@ -31,10 +31,7 @@ def cases(_options: Dict[str, Any]) -> Dict[str, Case]:
     """Return everything that is timed of Pinocchio and EAIK."""
     made: Dict[str, Case] = {}
     aligned = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-    for name, base, rows, home in (
-        ("leg", problem.LEG_BASE, problem.LEG, problem.HOME),
-        ("arm", problem.UR5_BASE, problem.UR5, problem.UR5_HOME),
-    ):
+    for name, base, rows, home in problem.ARMS:
         model, (tip,) = model_of([(base, rows)])
         data = model.createData()
         qs = home + np.random.default_rng(1).uniform(-0.5, 0.5, (1000, len(rows)))

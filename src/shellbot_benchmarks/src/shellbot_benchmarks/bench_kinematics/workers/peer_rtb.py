@@ -27,12 +27,8 @@ def chain(base: problem.Row, rows: Sequence[problem.Row]) -> Any:
 def cases(_options: Dict[str, Any]) -> Dict[str, Case]:
     """Return everything that is timed of the toolbox."""
     made: Dict[str, Case] = {}
-    arms = (
-        ("leg", problem.LEG_BASE, problem.LEG, problem.HOME),
-        ("arm", problem.UR5_BASE, problem.UR5, problem.UR5_HOME),
-    )
     chains = {}
-    for name, base, rows, home in arms:
+    for name, base, rows, home in problem.ARMS:
         ets = chains[name] = chain(base, rows)
         qs = home + np.random.default_rng(1).uniform(-0.5, 0.5, (1000, len(rows)))
         errors = [0.0, 0.0]
@@ -47,9 +43,11 @@ def cases(_options: Dict[str, Any]) -> Dict[str, Case]:
         targets = problem.leg_targets(kind)
         poses = np.tile(np.eye(4), (len(targets), 1, 1))
         poses[:, :3, 3] = targets
-        made[f"lm_{kind.lower()}"] = _inverse(chains["leg"], poses, problem.HOME, position, enough, arms[0], targets)
+        made[f"lm_{kind.lower()}"] = _inverse(
+            chains["leg"], poses, problem.HOME, position, enough, problem.ARMS[0], targets
+        )
     poses = problem.ur5_targets()
-    made["arm_pose"] = _inverse(chains["arm"], poses, problem.UR5_HOME, np.ones(6), enough, arms[1], poses)
+    made["arm_pose"] = _inverse(chains["arm"], poses, problem.UR5_HOME, np.ones(6), enough, problem.ARMS[1], poses)
     made["arm_orientation"] = _inverse(chains["arm"], poses, problem.UR5_HOME, orientation, enough, None, poses)
     return made
 

@@ -50,11 +50,7 @@ def _kdl() -> Dict[str, Case]:
 
     found: Dict[str, Case] = {}
     all_solvers: List[Any] = []  # solvers refer to their chain, but do not keep it alive
-    arms = (
-        ("leg", problem.LEG_BASE, problem.LEG, problem.HOME),
-        ("arm", problem.UR5_BASE, problem.UR5, problem.UR5_HOME),
-    )
-    for name, base, rows, home in arms:
+    for name, base, rows, home in problem.ARMS:
         links = chain(base, rows)
         all_solvers.append(links)
         forward, jacobian = kdl.ChainFkSolverPos_recursive(links), kdl.ChainJntToJacSolver(links)
@@ -113,10 +109,7 @@ def _mujoco() -> Dict[str, Case]:
         )
 
     found: Dict[str, Case] = {}
-    for name, base, rows, home in (
-        ("leg", problem.LEG_BASE, problem.LEG, problem.HOME),
-        ("arm", problem.UR5_BASE, problem.UR5, problem.UR5_HOME),
-    ):
+    for name, base, rows, home in problem.ARMS:
         model = model_of([leg(base, rows, 0)])
         data, error = mujoco.MjData(model), 0.0
         for q in home + np.random.default_rng(1).uniform(-0.5, 0.5, (50, len(rows))):

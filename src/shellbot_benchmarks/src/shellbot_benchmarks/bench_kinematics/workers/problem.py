@@ -30,6 +30,7 @@ UR5: List[Row] = [
 ]
 HOME = np.array([0.0, 0.0, -0.5, 1.8])
 UR5_HOME = np.array([0.3, -1.2, 1.4, -0.8, -1.3, 0.2])
+ARMS = (("leg", LEG_BASE, LEG, HOME), ("arm", UR5_BASE, UR5, UR5_HOME))
 W_RANGE = np.radians([[-45.0, 45.0], [-60.0, 60.0], [-80.0, 60.0], [10.0, 140.0]])
 F_RANGE = np.radians([[-180.0, 180.0]] * 4)
 # joint ranges of the robot: fan, coxa, femur, tibia
@@ -76,7 +77,7 @@ def leg_targets(kind: str, count: int = COUNT) -> np.ndarray:
     return np.ascontiguousarray(forward(LEG_BASE, LEG, q[:count])[:, :3, 3])
 
 
-def leg_pose_targets(count: int = COUNT) -> Tuple[np.ndarray, np.ndarray]:
+def leg_pose_targets(count: int) -> Tuple[np.ndarray, np.ndarray]:
     """Return joints with the fan at zero and their poses, for peers that need the orientation, too (set W)."""
     u = np.random.default_rng(20240601).random((COUNT, 4))
     q = W_RANGE[:, 0] + u * (W_RANGE[:, 1] - W_RANGE[:, 0])

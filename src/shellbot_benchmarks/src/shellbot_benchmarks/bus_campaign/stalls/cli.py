@@ -168,7 +168,6 @@ def _run(arguments: argparse.Namespace) -> int:
             signal.signal(number, handler)
     total = summarise(results)
     if arguments.json is not None:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
         write_json(arguments.json, {"machine": machine(), "summary": total, "runs": results})
         say(f"written to {arguments.json}")
     say(json.dumps(total, indent=2))

@@ -82,9 +82,9 @@ class Times(NamedTuple):
         return (self.on[i], self.off[i]) if i >= 0 and time < self.off[i] else None
 
 
-def speed_limits(variant: str = VARIANT) -> Array:
+def speed_limits() -> Array:
     """Return the speed limit of each servo, (n servos,) steps/s."""
-    servo_map = ServoMap.load(variant)
+    servo_map = ServoMap.load(VARIANT)
     gear = np.array([entry.gear for entry in servo_map.entries])
     speeds: Array = servo_map.robot.limits.velocity[servo_map.joint_of_servo] * gear / RAD_PER_STEP
     return speeds
