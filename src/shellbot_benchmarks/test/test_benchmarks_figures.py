@@ -22,6 +22,7 @@ from shellbot_benchmarks.bench_teleop import teleop_text
 from shellbot_benchmarks.bench_workers import bench_workers
 from shellbot_benchmarks.cpu_meter import CpuMeter
 from shellbot_benchmarks.latency import ChangeWatch, latency_row, spread_waits, worst_factor
+from shellbot_benchmarks.launching import Launch
 
 
 def test_watch_finds_the_first_vector_that_differs_by_more_than_the_noise():
@@ -200,3 +201,14 @@ def test_only_benches_that_launch_something_take_a_folder_for_logs(capsys):
 def test_numbers_that_measure_nothing_are_refused_before_anything_starts(given, words, capsys):
     assert bench_cli.main(given) == 2
     assert words in capsys.readouterr().err
+
+
+def test_a_launch_that_ends_too_early_shows_its_last_words(tmp_path):
+    program = tmp_path / "roslaunch"
+    program.write_text("#!/bin/sh\necho no such file\nexit 1\n")
+    program.chmod(0o755)
+    with pytest.raises(EvaluationError, match="the launch has ended; its last words .*\nno such file"):
+        with Launch({}, tmp_path / "log", {"PATH": f"{tmp_path}:/usr/bin:/bin"}) as launch:
+            while True:
+                launch.check()
+                time.sleep(0.01)

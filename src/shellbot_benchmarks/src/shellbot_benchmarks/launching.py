@@ -73,7 +73,9 @@ class Launch:
         """Interrupt it as Ctrl-C would; whatever is left after 20 s is killed."""
         process, self._process = self._process, None
         assert process is not None  # since `__enter__`
-        family = psutil.Process(process.pid).children(recursive=True)
+        family: List[psutil.Process] = []
+        with contextlib.suppress(psutil.NoSuchProcess):  # `check` has found that it is over
+            family = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGINT)
         try:
             process.wait(20.0)
