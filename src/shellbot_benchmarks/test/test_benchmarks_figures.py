@@ -207,8 +207,9 @@ def test_a_launch_that_ends_too_early_shows_its_last_words(tmp_path):
     program = tmp_path / "roslaunch"
     program.write_text("#!/bin/sh\necho no such file\nexit 1\n")
     program.chmod(0o755)
-    with pytest.raises(EvaluationError, match="the launch has ended; its last words .*\nno such file"):
-        with Launch({}, tmp_path / "log", {"PATH": f"{tmp_path}:/usr/bin:/bin"}) as launch:
-            while True:
-                launch.check()
-                time.sleep(0.01)
+    words = "the launch has ended; its last words .*\nno such file"
+    launch = Launch({}, tmp_path / "log", {"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    with pytest.raises(EvaluationError, match=words), launch:
+        while True:
+            launch.check()
+            time.sleep(0.01)
