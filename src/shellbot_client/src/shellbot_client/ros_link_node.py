@@ -21,13 +21,14 @@ from std_srvs.srv import Trigger
 
 from shellbot_chain.errors import MissionFailed
 from shellbot_common import RobotProfile
+from shellbot_common.motion_conversions import pose_message, twist_message
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_msgs.msg import Mode, PerformActionAction, PerformActionFeedback, PerformActionGoal, Walkspace
 from shellbot_msgs.srv import RequestMode
 
 from .link import ActionProgress
 from .mission import REST_POSE, BodyPose, Observation, Twist
-from .pose_conversions import greatest_acceleration, planar_pose, pose_message, twist_message
+from .pose_conversions import greatest_acceleration, planar_pose
 
 _PATIENCE = 10.0  # s of wall clock for a node to answer or to tick
 _SILENT = 5.0  # s of simulated time without feedback, which comes at 10 Hz, after which an action counts as lost
