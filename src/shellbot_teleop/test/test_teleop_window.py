@@ -531,7 +531,7 @@ def test_the_progress_bar_moves_steadily_and_begins_anew_with_a_transition(setup
     bar = panel._progress
 
     def show(name, target, progress):
-        panel.show_mode(ModeInfo(name, target, "close_ball", progress, "", 0.0), False)
+        panel.show_mode(ModeInfo(name, target, "close_ball", progress, ""), False)
 
     show("stand", "shell", 0.40)
     assert bar.value() == 400
@@ -544,10 +544,8 @@ def test_the_progress_bar_moves_steadily_and_begins_anew_with_a_transition(setup
 
 
 def test_the_column_on_the_left_fits_while_the_robot_changes_its_mode(setup):
-    window, now = setup.window, time.monotonic()
-    setup.monitor.mode = ModeInfo(
-        "hexapod", "shell", "stop_walking", 1.0, "closing, step 4 of 16: turning the gores", now
-    )
+    window, text = setup.window, "closing, step 4 of 16: turning the gores"
+    setup.monitor.mode = ModeInfo("hexapod", "shell", "stop_walking", 1.0, text)
     window.refresh()
     setup.work(0.1)
     column = window.mode.parentWidget()
@@ -572,10 +570,10 @@ def test_a_ball_has_no_feet(setup):
 def test_live_data_bad_data_and_old_data_are_shown(setup):
     window, monitor = setup.window, setup.monitor
     now = time.monotonic()
-    monitor.mode = ModeInfo("hexapod", "shell", "closing_fan", 0.4, "Closing.", now)
+    monitor.mode = ModeInfo("hexapod", "shell", "closing_fan", 0.4, "Closing.")
     monitor.odom = OdomInfo((1.5, 0.0, 0.162), (0.0, 0.0, 0.5), (0.1, 0.0, 0.0), now)
     monitor.contacts = ContactsInfo((True,) * 6, (float("nan"),) * 6, np.full((6, 3), 0.1), now)
-    monitor.status = StatusInfo(True, 0.01, "lower_1_coxa", 0.0, False, "", now)
+    monitor.status = StatusInfo(True, 0.01, "lower_1_coxa", False, "", now)
     monitor.picture, monitor.picture_count = np.full((12, 16, 3), 90, np.uint8), 1
     monitor.add_log(LogLine("error", "node", "<b>bad</b>", 0.0))
     window.refresh()
@@ -590,7 +588,7 @@ def test_live_data_bad_data_and_old_data_are_shown(setup):
     nan = float("nan")
     monitor.odom = OdomInfo((nan, 0.0, 0.0), (nan,) * 3, (nan,) * 3, now)
     monitor.contacts = ContactsInfo((True,) * 6, (nan,) * 6, np.full((6, 3), nan), now)
-    monitor.mode = ModeInfo("stand", "hexapod", "", nan, "", now)
+    monitor.mode = ModeInfo("stand", "hexapod", "", nan, "")
     window.refresh()
     assert not window.grab().isNull() and window.pose._values["x"].text() == "–"
     monitor.odom = OdomInfo((1.5, 0.0, 0.162), (0.0, 0.0, 0.5), (0.1, 0.0, 0.0), now - 60.0)

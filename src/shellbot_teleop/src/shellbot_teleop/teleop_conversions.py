@@ -88,9 +88,9 @@ def limits_from_walkspace(message: Walkspace) -> Limits:
     )
 
 
-def mode_info(message: Mode, now: float) -> ModeInfo:
+def mode_info(message: Mode) -> ModeInfo:
     """Mode as the views show it."""
-    return ModeInfo(message.name, message.target, message.step, message.progress, message.text, now)
+    return ModeInfo(message.name, message.target, message.step, message.progress, message.text)
 
 
 def odom_info(message: Odometry, now: float) -> OdomInfo:
@@ -152,15 +152,7 @@ def contacts_info(message: Contacts, now: float) -> ContactsInfo:
 
 def status_info(message: ReferenceStatus, now: float) -> StatusInfo:
     """Joint errors as the views show them."""
-    return StatusInfo(
-        message.reached,
-        message.max_error,
-        message.max_error_joint,
-        message.target_age,
-        message.holding,
-        message.text,
-        now,
-    )
+    return StatusInfo(message.reached, message.max_error, message.max_error_joint, message.holding, message.text, now)
 
 
 def joints_info(message: JointState, now: float) -> JointsInfo:
