@@ -293,23 +293,20 @@ class CommandModel:
 
     def set_pose_target(self, targets: Dict[int, float], t: float) -> List[Effect]:
         """Let the body go to a pose (axes x, y, z, roll, pitch, yaw) at the configured rates, as the sliders do."""
+        return self._aim(self.pose, targets, t)
+
+    def set_shells_target(self, axis: int, value: float, t: float) -> List[Effect]:
+        """Let the upper shells go to a height (axis 0, m) or an opening angle (axis 1, rad)."""
+        return self._aim(self.shells, {axis: value}, t)
+
+    def _aim(self, vector: SlewedVector, targets: Dict[int, float], t: float) -> List[Effect]:
         refused = self.refused()
         if refused:
             return refused
         if not self.active:
             self._last_step = t
         for axis, value in targets.items():
-            self.pose.set_target(axis, value)
-        return []
-
-    def set_shells_target(self, axis: int, value: float, t: float) -> List[Effect]:
-        """Let the upper shells go to a height (axis 0, m) or an opening angle (axis 1, rad)."""
-        refused = self.refused()
-        if refused:
-            return refused
-        if not self.active:
-            self._last_step = t
-        self.shells.set_target(axis, value)
+            vector.set_target(axis, value)
         return []
 
     def set_scale(self, scale: float, t: float) -> List[Effect]:

@@ -21,7 +21,7 @@ from shellbot_teleop.action_client_node import ActionClient
 from shellbot_teleop.action_model import ActionModel, ActionsSeen
 from shellbot_teleop.actions import HeldAction, find_action
 from shellbot_teleop.body_estimate import with_body
-from shellbot_teleop.command_line import load_settings, parse_arguments
+from shellbot_teleop.command_line import argument_parser, load_settings
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import (
@@ -236,7 +236,7 @@ def _is_terminal_gone(error: BaseException) -> bool:
 
 def main() -> int:
     """Run the node; returns the exit status."""
-    arguments = parse_arguments(rospy.myargv(sys.argv)[1:], "The operator side in a terminal.")
+    arguments = argument_parser("The operator side in a terminal.").parse_args(rospy.myargv(sys.argv)[1:])
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write(
             "teleop_terminal: it reads single keys and needs a terminal, but standard input or output is none.\n"
