@@ -63,9 +63,8 @@ class RosLink:
         self._odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
         self._velocity: Tuple[float, float] = (0.0, 0.0)
         self._mode, self._walkspace = Mode(name="waiting", target="waiting"), Walkspace()
-        self._commanded: Optional[BodyPose] = (
-            REST_POSE  # what another operator has commanded stays until a program changes it
-        )
+        # what another operator has commanded stays until a program changes it
+        self._commanded: Optional[BodyPose] = REST_POSE
         self._progress, self._heard = ActionProgress(), math.nan
         self._commands = self._advertise()
         self._action = actionlib.SimpleActionClient("perform_action", PerformActionAction)
