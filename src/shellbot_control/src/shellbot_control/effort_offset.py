@@ -65,10 +65,8 @@ class EffortOffset:
             return
         p, band = np.asarray(stiffness, dtype=float), np.asarray(dead_band, dtype=float)
         for name, values in (("stiffness", p), ("dead band", band)):
-            if not (np.isfinite(values).all() and (values >= 0.0).all()) or values.shape not in (
-                (),
-                (len(self._limits),),
-            ):
+            is_fitting = values.shape in ((), (len(self._limits),))
+            if not (is_fitting and np.isfinite(values).all() and (values >= 0.0).all()):
                 raise ConfigurationError(
                     f"{name} is {values.tolist()}; give {len(self._limits)} finite numbers that are not negative"
                 )

@@ -187,9 +187,7 @@ class GainForwarder:
         silent, absent, direct = self.not_answering(now), self.waiting_for(), self.tuned_directly()
         total = len(self._joints)
         if silent:
-            reason = next(
-                (self._joints[name].failure for name in silent if self._joints[name].failure), "no answer yet"
-            )
+            reason = next(filter(None, (self._joints[name].failure for name in silent)), "no answer yet")
             text = f"{len(silent)} of {total} joints did not answer: {shorten(silent)} ({reason}); trying again"
             return Notice("silent", Level.WARN, text)
         if absent:

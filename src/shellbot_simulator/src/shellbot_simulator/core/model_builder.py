@@ -53,12 +53,10 @@ def build_model(
     """
     try:
         model = mujoco.MjModel.from_xml_string(mjcf_text(urdf_text, profile, config, obstacles))
+    except ModelError:
+        raise
     except (ValueError, mujoco.FatalError) as error:
-        raise (
-            error
-            if isinstance(error, ModelError)
-            else ModelError(f"MuJoCo cannot compile the robot description: {error}")
-        ) from error
+        raise ModelError(f"MuJoCo cannot compile the robot description: {error}") from error
     if config.mass_scale != 1.0:
         robot = first_body(model)
         model.body_mass[:robot] *= config.mass_scale
