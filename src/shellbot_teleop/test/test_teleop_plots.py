@@ -48,9 +48,11 @@ def test_it_waits_for_joints_and_then_draws_the_first_two(page):
     assert page.until(lambda: "#fbbf24" in colours(page))
 
 
-def test_new_samples_draw_curves_only(page):
+def test_new_samples_draw_curves_only(page, monkeypatch):
     page.feed(0, 1100)
-    figure, history, times = PlotFigure(), page.monitor.history, []
+    figure, history, times, whole = PlotFigure(), page.monitor.history, [], []
+    draw = figure._canvas.draw
+    monkeypatch.setattr(figure._canvas, "draw", lambda: whole.append(draw()))
     for tick in range(1100, 1160, 3):
         page.feed(tick, tick + 3)
         samples = {kind: history.since(kind, 0.01 * tick - 10.0) for kind in (COMMANDED, MEASURED)}
@@ -58,7 +60,7 @@ def test_new_samples_draw_curves_only(page):
         begin = time.process_time()
         pixels = figure.draw(PlotRequest(samples, NAMES[:2], 0.01 * tick, 10.0, size))
         times.append(time.process_time() - begin)
-    assert figure.drawings == 1 and abs(pixels.shape[0] - 297) <= 1 and abs(pixels.shape[1] - 410) <= 1
+    assert len(whole) == 1 and abs(pixels.shape[0] - 297) <= 1 and abs(pixels.shape[1] - 410) <= 1
     print(f"whole: {1e3 * times[0]:.0f} ms, curves: {1e3 * sorted(times)[len(times) // 2]:.1f} ms of processor time")
 
 
