@@ -245,8 +245,8 @@ class CommandModel:
             "safety.emergency_stop": self._emergency_stop,
             "safety.rearm": lambda _t: self.refused(stopped_counts=False) or [effects.Rearm()],
             "control.take": lambda _t: [effects.TakeControl()],
-            "control.give_up": self._give_up,
-            "pose.neutral": self._neutral,
+            "control.give_up": lambda t: [*self.halt(t), effects.TakeControl(False)],
+            "pose.neutral": lambda t: self.set_pose_target(dict.fromkeys(range(6), 0.0), t),
             "speed.faster": lambda t: self.set_scale(self.scale + self._config.speed_step, t),
             "speed.slower": lambda t: self.set_scale(self.scale - self._config.speed_step, t),
             "gait.next": self._next_gait,
@@ -278,18 +278,12 @@ class CommandModel:
         self._halt()
         return [effects.EmergencyStop()] + (self._send_twist(t) if self.control.armed else [])
 
-    def _give_up(self, t: float) -> List[Effect]:
-        return [*self.halt(t), effects.TakeControl(False)]
-
     def _halt(self) -> None:
         # Shift that is still down must not make the next key fast
         self._held = {key: action for key, action in self._held.items() if action.quantity is Quantity.FINE}
         self.stick.drop()
         self.pose.freeze()
         self.shells.freeze()
-
-    def _neutral(self, t: float) -> List[Effect]:
-        return self.set_pose_target(dict.fromkeys(range(6), 0.0), t)
 
     def set_pose_target(self, targets: Dict[int, float], t: float) -> List[Effect]:
         """Let the body go to a pose (axes x, y, z, roll, pitch, yaw) at the configured rates, as the sliders do."""
