@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 from PIL import Image
+from python_qt_binding.QtCore import Qt
 
 from shellbot_teleop.effects import Notice
 from shellbot_teleop.joint_history import COMMANDED, MEASURED, JointSamples
@@ -32,6 +33,11 @@ def page(setup):
     return setup
 
 
+def tick(page, joint):
+    (item,) = page.window.plots.list.findItems(joint, Qt.MatchExactly)
+    item.setCheckState(Qt.Checked)
+
+
 def colours(page):
     image = page.window.plots.plot.grab().toImage()
     return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
@@ -44,7 +50,7 @@ def test_it_waits_for_joints_and_then_draws_the_first_two(page):
     assert page.window.plots.joints == ["lower_1_fan", "lower_1_coxa"]
     assert page.until(lambda: "#38bdf8" in colours(page)), "a curve in the first colour"
     assert "#fbbf24" not in colours(page), "the third joint is not ticked"
-    page.window.plots.tick("lower_2_tibia")
+    tick(page, "lower_2_tibia")
     assert page.until(lambda: "#fbbf24" in colours(page))
 
 
@@ -109,7 +115,7 @@ def test_a_seventh_joint_is_refused_in_words(page):
     said = []
     page.window.plots.noticed.connect(said.append)
     for name in NAMES:
-        page.window.plots.tick(name)
+        tick(page, name)
     assert page.window.plots.joints == list(NAMES[:6])
     assert isinstance(said[-1], Notice) and "6 joints at once" in said[-1].text
     page.window.plots.search.setText("2 coxa")

@@ -45,7 +45,10 @@ def test_in_monitor_mode_it_commands_nothing_but_the_emergency_stop(setup, teleo
     setup.controller.observe(OperatorSeen("teleop_terminal", False))
     assert "teleop_terminal is in control" in setup.kinds(Notice)[-1].text
     setup.window.refresh()
-    assert setup.window.focus.text() == "teleop_terminal drives" and setup.window.arm.text() == "Take control"
+    assert (
+        setup.window.header.focus.text() == "teleop_terminal drives"
+        and setup.window.header.arm.text() == "Take control"
+    )
     panels = (
         setup.window.body,
         *setup.window.gains.pages.values(),
@@ -61,7 +64,7 @@ def test_in_monitor_mode_it_commands_nothing_but_the_emergency_stop(setup, teleo
     assert sent == [effects.EmergencyStop(), effects.TakeControl(True)]
     setup.controller.observe(OperatorSeen("teleop_window", True))
     setup.window.refresh()
-    assert all(panel.isEnabled() for panel in panels) and setup.window.arm.text() == "Give up"
+    assert all(panel.isEnabled() for panel in panels) and setup.window.header.arm.text() == "Give up"
 
 
 def test_control_that_is_lost_drops_the_keys(setup, teleop_keyboard):
@@ -92,15 +95,15 @@ def test_the_dead_mans_button_lets_the_keys_drive(teleop_config, teleop_keyboard
     from python_qt_binding.QtTest import QTest
 
     setup = make_setup(teleop_config.replace(dead_man=True))
-    assert setup.window.dead_man.isVisible()
+    assert setup.window.header.dead_man.isVisible()
     teleop_keyboard.press("w")
     assert setup.until(lambda: any("Hold the dead-man switch" in notice.text for notice in setup.kinds(Notice)))
     teleop_keyboard.release("w")
     setup.work(0.1)  # longer than the grace in which a press is taken for auto-repeat
-    QTest.mousePress(setup.window.dead_man, Qt.LeftButton)
+    QTest.mousePress(setup.window.header.dead_man, Qt.LeftButton)
     teleop_keyboard.press("w")
     assert setup.until(lambda: len(setup.twists) > 2) and setup.twists[-1] != ZERO_TWIST
-    QTest.mouseRelease(setup.window.dead_man, Qt.LeftButton)
+    QTest.mouseRelease(setup.window.header.dead_man, Qt.LeftButton)
     assert setup.twists[-1] == ZERO_TWIST and not setup.model.held
     setup.work(0.2)
     teleop_keyboard.release("w")
@@ -244,13 +247,13 @@ def test_escape_and_the_red_button_stop_for_good(setup, teleop_keyboard):
     teleop_keyboard.press("Escape")
     assert setup.until(lambda: setup.kinds(effects.EmergencyStop))
     teleop_keyboard.release("Escape")
-    QTest.mousePress(setup.window.stop, Qt.LeftButton)
+    QTest.mousePress(setup.window.header.stop, Qt.LeftButton)
     assert len(setup.kinds(effects.EmergencyStop)) == 2, "the button must act on the press"
-    QTest.mouseRelease(setup.window.stop, Qt.LeftButton)
+    QTest.mouseRelease(setup.window.header.stop, Qt.LeftButton)
     setup.controller.observe(StoppedSeen(True))
     setup.window.refresh()
-    assert setup.window.rearm.isEnabled()
-    QTest.mouseClick(setup.window.rearm, Qt.LeftButton)
+    assert setup.window.header.rearm.isEnabled()
+    QTest.mouseClick(setup.window.header.rearm, Qt.LeftButton)
     assert setup.kinds(effects.Rearm)
 
 
@@ -705,7 +708,7 @@ def test_it_can_be_resized(setup, size):
     setup.window.resize(*size)
     setup.work(0.05)
     assert (setup.window.width(), setup.window.height()) == size
-    assert setup.window.stop.geometry().right() <= setup.window.width()
+    assert setup.window.header.stop.geometry().right() <= setup.window.width()
     mode, view = (
         QRect(widget.mapTo(setup.window, QPoint(0, 0)), widget.size())
         for widget in (setup.window.mode, setup.window.robot)
@@ -819,8 +822,8 @@ def test_a_robot_without_modes_and_shells_has_no_words_for_them(make_setup, tele
     setup.work(0.2)
     pages = [window.pages.tabText(index) for index in range(window.pages.count())]
     assert pages == ["Keys", "Gains"], "no body; no actions until the robot tells of some"
-    assert not any(panel.isVisible() for panel in (window.mode, window.velocity, window.feet, window.layouts))
-    assert window.pose.isVisible() and window.arm.isVisible()
+    assert not any(panel.isVisible() for panel in (window.mode, window.velocity, window.feet, window.header.layouts))
+    assert window.pose.isVisible() and window.header.arm.isVisible()
 
 
 def test_modes_and_gaits_are_those_of_the_robots_key_map(make_setup, teleop_config):
