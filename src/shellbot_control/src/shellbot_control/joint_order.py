@@ -42,11 +42,6 @@ class JointOrder:
         self._seen: Optional[Tuple[Tuple[str, ...], bool]] = None
         self._index = np.zeros(0, dtype=np.intp)
 
-    @property
-    def names(self) -> Tuple[str, ...]:
-        """Driven joints in their order."""
-        return self._names
-
     def pick(
         self,
         names: Sequence[str],
