@@ -126,7 +126,7 @@ CLASS_OF = {A: "coxa", B: "femur"}
 
 
 def forwarder(announce=()):
-    result = GainForwarder([A, B], retry_period=0.5, patience=2.0)
+    result = GainForwarder([A, B])
     result.set_requested(TABLE.for_joints(CLASS_OF))
     for name in announce:
         result.announced(name, Gains(99.0), new_connection=True)
@@ -156,7 +156,7 @@ def test_only_controllers_that_appeared_are_served():
 def test_a_controller_that_has_the_values_is_left_alone():
     gains_forwarder = forwarder()
     gains_forwarder.announced(A, TABLE.class_gains("coxa"), new_connection=True)
-    assert send_all(gains_forwarder) == {} and gains_forwarder.done()
+    assert send_all(gains_forwarder) == {}
 
 
 def test_a_change_of_one_class_goes_to_that_class_only():
@@ -195,7 +195,7 @@ def test_late_echoes_of_a_quick_series_are_not_somebody_else():
         send_all(gains_forwarder)
     for p in (1.0, 2.0, 3.0):
         assert gains_forwarder.announced(A, Gains(p), new_connection=False) == ()
-    assert gains_forwarder.done() and gains_forwarder.tuned_directly() == []
+    assert send_all(gains_forwarder) == {} and gains_forwarder.tuned_directly() == []
 
 
 def test_failures_are_retried_and_named():

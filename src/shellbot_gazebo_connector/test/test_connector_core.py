@@ -274,7 +274,7 @@ def test_efforts_without_positions_are_torques_in_place_of_them():
         assert output.command.torque is None and output.command.holding, "a wrong torque holds"
         np.testing.assert_allclose(output.command.position, moved)
     output = core.on_joint_targets(102 * TICK, NAMES, [], limit)
-    assert output.command.torque is not None and not core.holding
+    assert output.command.torque is not None and not core.status(102 * TICK).holding
     # positions take over from where the joints are
     output = core.on_joint_targets(102 * TICK, NAMES, moved)
     np.testing.assert_allclose(output.command.position, moved)
@@ -329,7 +329,7 @@ def test_targets_of_another_time_hold_and_the_hold_reaches_the_simulator(positio
     output = core.on_joint_targets(stamp_ns, NAMES, position, effort)
     assert output.command.holding and output.command.torque is None
     assert output.command.stamp_ns == (None if ahead > 0.0 else stamp_ns), "it drops what lies ahead of its clock"
-    assert words in output.notices[-1].text and core.holding
+    assert words in output.notices[-1].text and core.status(200 * TICK).holding
     # the clock did not go back: what comes in time is followed
     core.on_joint_states(201 * TICK, NAMES, REST)
     if ahead > 0.0:

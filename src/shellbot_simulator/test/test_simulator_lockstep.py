@@ -8,7 +8,6 @@ import threading
 import numpy as np
 import pytest
 
-from shellbot_simulator.core.errors import ConfigError
 from shellbot_simulator.node.lockstep import CommandGate, Phase
 from shellbot_simulator.node.pacing import Pacer, RateMeter
 
@@ -107,7 +106,7 @@ def test_pacer_keeps_an_absolute_schedule():
 
 
 def test_pacer_catches_up_only_a_little():
-    pacer = Pacer(1.0, max_lag=0.2)
+    pacer = Pacer(1.0)
     pacer.restart(0.0)
     pacer.ticked(60.0, False)  # a minute late
     ticks = 0
@@ -124,12 +123,10 @@ def test_pacer_unlimited_and_limited_to_real_time():
     assert pacer.delay(0.0, False) == 0.0
     pacer.ticked(0.0, True)
     assert pacer.delay(0.0, True) == pytest.approx(0.01)
-    with pytest.raises(ConfigError, match="rtf = -1"):
-        Pacer(-1)
 
 
 def test_rate_meter():
-    meter = RateMeter(window=2.0)
+    meter = RateMeter()
     for k in range(1000):
         meter.ticked(k * 0.002)
     assert meter.factor(999 * 0.002) == pytest.approx(5.0, rel=0.01)

@@ -109,9 +109,12 @@ def test_integral_alone_moves_the_joint_at_zero_p(simulator):
     assert simulator.state().effort[0] == pytest.approx(0.3)
 
 
+PID = np.zeros(2), np.zeros(2)  # velocity gain and greatest speed of two servos
+
+
 def test_antiwindup_unwinds_at_once():
     plain = PidGains(1.0, i=2.0, i_clamp_min=-0.5, i_clamp_max=0.5)
-    bank = ServoBank([plain, PidGains(1.0, i=2.0, i_clamp_min=-0.5, i_clamp_max=0.5, antiwindup=True)])
+    bank = ServoBank([plain, PidGains(1.0, i=2.0, i_clamp_min=-0.5, i_clamp_max=0.5, antiwindup=True)], *PID)
     for _ in range(1000):
         bank.integrate(np.array([1.0, 1.0]), 0.002)
     assert bank.integral_term == pytest.approx([0.5, 0.5])
@@ -186,4 +189,4 @@ def test_velocity_limited_servo_turns_in_proportion_to_the_error_up_to_its_speed
     p, damping = bank.coefficients().T
     torque_free_speed = p * (bank.set_point(command, q) - q)[0] / damping[0]
     assert torque_free_speed[0] == pytest.approx(4.0) and damping[1] == 0.0
-    assert bank.has_velocity_limit and not ServoBank([PidGains(1.0)]).has_velocity_limit
+    assert bank.has_velocity_limit and not ServoBank([PidGains(1.0)] * 2, *PID).has_velocity_limit

@@ -181,7 +181,7 @@ def test_sliders_are_moved_while_several_keys_drive_and_the_stops_are_stops(hand
     for key in ("w", "q"):
         hands.keyboard.release(key)
     hands.window.refresh()
-    assert hands.window.focus.text() == "back: Ctrl+Enter"
+    assert hands.window.header.focus.text() == "back: Ctrl+Enter"
     hands.tap("Escape")
     hands.until(lambda: setup.kinds(effects.EmergencyStop) and hands.focus is hands.window)
 
@@ -290,7 +290,7 @@ def test_control_is_taken_and_a_mode_chosen_by_buttons(hands):
     setup, window = hands.setup, hands.window
     setup.controller.observe(OperatorSeen("", False))
     window.refresh()
-    hands.go_to(window.arm)
+    hands.go_to(window.header.arm)
     hands.tap("Enter")
     hands.until(lambda: setup.kinds(effects.TakeControl))
     setup.controller.observe(OperatorSeen("teleop_window", True))
@@ -298,13 +298,13 @@ def test_control_is_taken_and_a_mode_chosen_by_buttons(hands):
     hands.go_to(window.mode.buttons["mode.stand"])
     hands.tap("Enter")
     hands.until(lambda: setup.kinds(effects.RequestMode) == [effects.RequestMode("stand")])
-    hands.go_to(window.stop)
+    hands.go_to(window.header.stop)
     hands.tap("Enter")
     hands.until(lambda: setup.kinds(effects.EmergencyStop))
     assert hands.focus is window, "after a stop the keys are the robot's"
     setup.controller.observe(StoppedSeen(True))
     window.refresh()
-    hands.go_to(window.rearm)
+    hands.go_to(window.header.rearm)
     hands.tap("Enter")
     hands.until(lambda: setup.kinds(effects.Rearm))
 
@@ -369,7 +369,7 @@ def test_the_focus_is_seen(hands):
         (None, window.header.stop),
         (None, window.header.arm),
         (None, window.robot.follow),
-        (None, window.speed._slider),
+        (None, window.header.speed._slider),
         (None, window.views.tabBar()),
         (None, window.robot),
         (None, window.log.view),

@@ -58,9 +58,9 @@ NOTHING = RobotView("Waiting for the ROS master at http://localhost:11311", Fals
 WALKING = RobotView(
     "",
     True,
-    ModeInfo("hexapod", "shell", "closing_fan", 0.4, "Closing.", 0.0),
+    ModeInfo("hexapod", "shell", "closing_fan", 0.4, "Closing."),
     OdomInfo((1.0, -0.5, 0.162), (0.0, 0.1, math.pi), (0.1, 0.0, 0.0), 0.0),
-    StatusInfo(False, 0.2, "lower_1_coxa", 0.6, True, "target is 0.6 s old", 0.0),
+    StatusInfo(False, 0.2, "lower_1_coxa", True, "target is 0.6 s old", 0.0),
 )
 
 

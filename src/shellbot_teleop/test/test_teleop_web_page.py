@@ -112,7 +112,7 @@ def test_the_state_is_json_whatever_the_robot_measures(desk):
     monitor = RobotMonitor()
     nan, t = math.nan, desk.t
     assert json.dumps(page_state.robot_state(desk.station, monitor, ActionModel(), 1.0, t), allow_nan=False)
-    monitor.mode = ModeInfo("stand", "hexapod", "rise", nan, "going", t)
+    monitor.mode = ModeInfo("stand", "hexapod", "rise", nan, "going")
     monitor.odom = OdomInfo((nan, 0.0, 0.0), (0.0, 0.0, nan), (math.inf, 0.0, 0.0), t)
     monitor.joints = JointsInfo(("a", "b"), (nan, 0.1), (), t)
     monitor.targets = JointsInfo(("b",), (0.5,), (), t)

@@ -45,7 +45,10 @@ def test_in_monitor_mode_it_commands_nothing_but_the_emergency_stop(setup, teleo
     setup.controller.observe(OperatorSeen("teleop_terminal", False))
     assert "teleop_terminal is in control" in setup.kinds(Notice)[-1].text
     setup.window.refresh()
-    assert setup.window.focus.text() == "teleop_terminal drives" and setup.window.arm.text() == "Take control"
+    assert (
+        setup.window.header.focus.text() == "teleop_terminal drives"
+        and setup.window.header.arm.text() == "Take control"
+    )
     panels = (
         setup.window.body,
         *setup.window.gains.pages.values(),
@@ -61,7 +64,7 @@ def test_in_monitor_mode_it_commands_nothing_but_the_emergency_stop(setup, teleo
     assert sent == [effects.EmergencyStop(), effects.TakeControl(True)]
     setup.controller.observe(OperatorSeen("teleop_window", True))
     setup.window.refresh()
-    assert all(panel.isEnabled() for panel in panels) and setup.window.arm.text() == "Give up"
+    assert all(panel.isEnabled() for panel in panels) and setup.window.header.arm.text() == "Give up"
 
 
 def test_control_that_is_lost_drops_the_keys(setup, teleop_keyboard):
@@ -92,15 +95,15 @@ def test_the_dead_mans_button_lets_the_keys_drive(teleop_config, teleop_keyboard
     from python_qt_binding.QtTest import QTest
 
     setup = make_setup(teleop_config.replace(dead_man=True))
-    assert setup.window.dead_man.isVisible()
+    assert setup.window.header.dead_man.isVisible()
     teleop_keyboard.press("w")
     assert setup.until(lambda: any("Hold the dead-man switch" in notice.text for notice in setup.kinds(Notice)))
     teleop_keyboard.release("w")
     setup.work(0.1)  # longer than the grace in which a press is taken for auto-repeat
-    QTest.mousePress(setup.window.dead_man, Qt.LeftButton)
+    QTest.mousePress(setup.window.header.dead_man, Qt.LeftButton)
     teleop_keyboard.press("w")
     assert setup.until(lambda: len(setup.twists) > 2) and setup.twists[-1] != ZERO_TWIST
-    QTest.mouseRelease(setup.window.dead_man, Qt.LeftButton)
+    QTest.mouseRelease(setup.window.header.dead_man, Qt.LeftButton)
     assert setup.twists[-1] == ZERO_TWIST and not setup.model.held
     setup.work(0.2)
     teleop_keyboard.release("w")
@@ -244,13 +247,13 @@ def test_escape_and_the_red_button_stop_for_good(setup, teleop_keyboard):
     teleop_keyboard.press("Escape")
     assert setup.until(lambda: setup.kinds(effects.EmergencyStop))
     teleop_keyboard.release("Escape")
-    QTest.mousePress(setup.window.stop, Qt.LeftButton)
+    QTest.mousePress(setup.window.header.stop, Qt.LeftButton)
     assert len(setup.kinds(effects.EmergencyStop)) == 2, "the button must act on the press"
-    QTest.mouseRelease(setup.window.stop, Qt.LeftButton)
+    QTest.mouseRelease(setup.window.header.stop, Qt.LeftButton)
     setup.controller.observe(StoppedSeen(True))
     setup.window.refresh()
-    assert setup.window.rearm.isEnabled()
-    QTest.mouseClick(setup.window.rearm, Qt.LeftButton)
+    assert setup.window.header.rearm.isEnabled()
+    QTest.mouseClick(setup.window.header.rearm, Qt.LeftButton)
     assert setup.kinds(effects.Rearm)
 
 
@@ -531,7 +534,7 @@ def test_the_progress_bar_moves_steadily_and_begins_anew_with_a_transition(setup
     bar = panel._progress
 
     def show(name, target, progress):
-        panel.show_mode(ModeInfo(name, target, "close_ball", progress, "", 0.0), False)
+        panel.show_mode(ModeInfo(name, target, "close_ball", progress, ""), False)
 
     show("stand", "shell", 0.40)
     assert bar.value() == 400
@@ -544,10 +547,8 @@ def test_the_progress_bar_moves_steadily_and_begins_anew_with_a_transition(setup
 
 
 def test_the_column_on_the_left_fits_while_the_robot_changes_its_mode(setup):
-    window, now = setup.window, time.monotonic()
-    setup.monitor.mode = ModeInfo(
-        "hexapod", "shell", "stop_walking", 1.0, "closing, step 4 of 16: turning the gores", now
-    )
+    window, text = setup.window, "closing, step 4 of 16: turning the gores"
+    setup.monitor.mode = ModeInfo("hexapod", "shell", "stop_walking", 1.0, text)
     window.refresh()
     setup.work(0.1)
     column = window.mode.parentWidget()
@@ -572,10 +573,10 @@ def test_a_ball_has_no_feet(setup):
 def test_live_data_bad_data_and_old_data_are_shown(setup):
     window, monitor = setup.window, setup.monitor
     now = time.monotonic()
-    monitor.mode = ModeInfo("hexapod", "shell", "closing_fan", 0.4, "Closing.", now)
+    monitor.mode = ModeInfo("hexapod", "shell", "closing_fan", 0.4, "Closing.")
     monitor.odom = OdomInfo((1.5, 0.0, 0.162), (0.0, 0.0, 0.5), (0.1, 0.0, 0.0), now)
     monitor.contacts = ContactsInfo((True,) * 6, (float("nan"),) * 6, np.full((6, 3), 0.1), now)
-    monitor.status = StatusInfo(True, 0.01, "lower_1_coxa", 0.0, False, "", now)
+    monitor.status = StatusInfo(True, 0.01, "lower_1_coxa", False, "", now)
     monitor.picture, monitor.picture_count = np.full((12, 16, 3), 90, np.uint8), 1
     monitor.add_log(LogLine("error", "node", "<b>bad</b>", 0.0))
     window.refresh()
@@ -590,7 +591,7 @@ def test_live_data_bad_data_and_old_data_are_shown(setup):
     nan = float("nan")
     monitor.odom = OdomInfo((nan, 0.0, 0.0), (nan,) * 3, (nan,) * 3, now)
     monitor.contacts = ContactsInfo((True,) * 6, (nan,) * 6, np.full((6, 3), nan), now)
-    monitor.mode = ModeInfo("stand", "hexapod", "", nan, "", now)
+    monitor.mode = ModeInfo("stand", "hexapod", "", nan, "")
     window.refresh()
     assert not window.grab().isNull() and window.pose._values["x"].text() == "–"
     monitor.odom = OdomInfo((1.5, 0.0, 0.162), (0.0, 0.0, 0.5), (0.1, 0.0, 0.0), now - 60.0)
@@ -609,9 +610,15 @@ def show_shellbot(monitor, up_m=0.162, pose="stand"):
     monitor.base = BaseInfo(np.array([0.0, 0.0, up_m]), np.array([0.0, 0.0, 0.0, 1.0]), now)
 
 
+def pixels_of(image):
+    """A picture in the format of the screen as (height, width, 3) numbers: red, green, blue."""
+    numbers = np.frombuffer(image.constBits().asstring(image.byteCount()), np.uint8)
+    return numbers.reshape(image.height(), image.width(), 4)[:, :, 2::-1].astype(int)
+
+
 def orange(pixels):
     """Where a picture shows the plates of the legs, which nothing else has the colour of."""
-    red, green, blue = np.moveaxis(pixels.astype(int), -1, 0)
+    red, green, blue = np.moveaxis(pixels, -1, 0)
     return (red > 150) & (green > 60) & (green < 170) & (blue < 90)
 
 
@@ -619,22 +626,23 @@ def test_the_middle_of_the_window_shows_the_robot_as_it_looks_and_as_it_stands(s
     view, monitor = setup.window.robot, setup.monitor
     setup.until(view.isVisible)
     show_shellbot(monitor)
-    assert setup.until(lambda: view.pixels is not None or view.failure), "no picture and no reason"
+    assert setup.until(lambda: view._image is not None or view.failure), "no picture and no reason"
     assert not view.failure, view.failure
-    standing = view.pixels
+    standing = pixels_of(view._image)
     assert orange(standing).mean() > 0.005, "the plates of the legs are seen"
 
     def becomes_another(picture):
         def differs():
             now = time.monotonic()  # what arrived stays fresh, however slow the machine is
             monitor.joints, monitor.base = replace(monitor.joints, arrived=now), replace(monitor.base, arrived=now)
-            return view.pixels.shape == picture.shape and np.abs(view.pixels.astype(int) - picture).mean() > 1.0
+            present = pixels_of(view._image)
+            return present.shape == picture.shape and np.abs(present - picture).mean() > 1.0
 
         return setup.until(differs)
 
     show_shellbot(monitor, 0.10, "sit")
     assert becomes_another(standing), "another posture, another picture"
-    sitting = view.pixels
+    sitting = pixels_of(view._image)
     view.orbit = view.orbit.turned(200, 0)
     assert becomes_another(sitting), "the mouse turns the view"
 
@@ -700,7 +708,7 @@ def test_it_can_be_resized(setup, size):
     setup.window.resize(*size)
     setup.work(0.05)
     assert (setup.window.width(), setup.window.height()) == size
-    assert setup.window.stop.geometry().right() <= setup.window.width()
+    assert setup.window.header.stop.geometry().right() <= setup.window.width()
     mode, view = (
         QRect(widget.mapTo(setup.window, QPoint(0, 0)), widget.size())
         for widget in (setup.window.mode, setup.window.robot)
@@ -814,8 +822,8 @@ def test_a_robot_without_modes_and_shells_has_no_words_for_them(make_setup, tele
     setup.work(0.2)
     pages = [window.pages.tabText(index) for index in range(window.pages.count())]
     assert pages == ["Keys", "Gains"], "no body; no actions until the robot tells of some"
-    assert not any(panel.isVisible() for panel in (window.mode, window.velocity, window.feet, window.layouts))
-    assert window.pose.isVisible() and window.arm.isVisible()
+    assert not any(panel.isVisible() for panel in (window.mode, window.velocity, window.feet, window.header.layouts))
+    assert window.pose.isVisible() and window.header.arm.isVisible()
 
 
 def test_modes_and_gaits_are_those_of_the_robots_key_map(make_setup, teleop_config):

@@ -55,10 +55,10 @@ FEET = np.array([[0.2, 0.2, -0.1], [0.2, -0.2, -0.1], [-0.2, 0.0, -0.1]])
 
 def known_robot(monitor):
     """Let a monitor know a robot in trouble."""
-    monitor.mode = ModeInfo("stand", "hexapod", "rise", 0.4, "", NOW)
+    monitor.mode = ModeInfo("stand", "hexapod", "rise", 0.4, "")
     monitor.odom = OdomInfo((1.0, 0.0, 0.16), (0.1, 0.0, 0.0), (0.1, 0.0, 0.0), NOW)
     monitor.contacts = ContactsInfo((True,) * 3, (math.nan,) * 3, FEET, NOW)
-    monitor.status = StatusInfo(False, 0.1, "", 0.0, False, "", NOW)
+    monitor.status = StatusInfo(False, 0.1, "", False, "", NOW)
     monitor.battery = BatteryInfo(11.1, 0.5, NOW)
     readings = {"knee": ServoReading(0.99, 11.0, 71.0, limp=True)}
     monitor.servos = ServosInfo(1, 71.0, "knee", 1, ("knee: 1", "knee: 2", "knee: 3"), NOW, readings)
@@ -113,8 +113,8 @@ def window_texts(config, keymap):
     window.views.setCurrentWidget(window.joints)
     model.observe_operator("pilot", False)
     yield from seen()
-    monitor.status = StatusInfo(True, math.nan, "", 0.0, True, "", NOW)
-    monitor.mode = ModeInfo("stand", "stand", "", 1.0, "", NOW)
+    monitor.status = StatusInfo(True, math.nan, "", True, "", NOW)
+    monitor.mode = ModeInfo("stand", "stand", "", 1.0, "")
     model.observe_operator("us", True)
     model.observe_stopped(True, NOW)
     model.observe_limits(Limits((0.4, 0.3, 1.0), (-0.05,) * 3, (0.05,) * 3, (0.2,) * 3, "tripod", True))
@@ -163,7 +163,7 @@ def terminal_texts(config, keymap):
     nothing = RobotView("", False, None, None, None)
     line = monitor.diagnostics.line(NOW)
     robot = RobotView("", True, monitor.mode, monitor.odom, monitor.status, monitor.battery, monitor.servos, line)
-    held = StatusInfo(False, 0.0, "", 0.0, True, "", NOW)
+    held = StatusInfo(False, 0.0, "", True, "", NOW)
     for view in (nothing, robot, RobotView("", True, None, None, held)):
         for width, height in ((80, 24), (150, 60)):
             yield joined(screen(model, view, [], (width, height), actions.state(NOW)))

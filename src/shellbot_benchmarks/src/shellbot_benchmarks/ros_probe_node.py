@@ -21,8 +21,8 @@ from geometry_msgs.msg import Twist
 from sensor_msgs.msg import JointState
 
 from robot_evaluation.errors import EvaluationError
-from shellbot_client.pose_conversions import twist_message
 from shellbot_common import TICK
+from shellbot_common.motion_conversions import twist_message
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 

@@ -25,16 +25,12 @@ class Phase(Settings, error=DefinitionError):
 
     unit = ""
     runs_in = "hexapod"  #: Mode that the robot has to be in; GoTo leads to one instead
+    settle_s = 1.0  #: Least time from the end of the command to the end of the phase, s
 
     @property
     def amount(self) -> float:
         """How far to move, in `unit`, positive."""
         raise NotImplementedError
-
-    @property
-    def settle_s(self) -> float:
-        """Least time from the end of the command to the end of the phase, s."""
-        return 1.0
 
     def aim(self, origin: Planar) -> Tuple[float, float]:
         """Where the phase is to end, x, y (m), given x, y (m) and yaw (rad) at its start."""

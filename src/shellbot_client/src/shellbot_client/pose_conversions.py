@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Between messages and the plain numbers of the mission."""
+"""Messages to the plain numbers of the mission."""
 
 from __future__ import annotations
 
 import math
-from typing import Sequence, Tuple
+from typing import Tuple
 
 import numpy as np
-from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
 
-from robot_mechanics.motion.rotations import quaternion_from_rpy
 from shellbot_common.rotations import yaw_from_quaternion
 from shellbot_msgs.msg import Walkspace
 
@@ -36,19 +34,3 @@ def greatest_acceleration(message: Walkspace) -> Tuple[float, float, float]:
         return math.inf, math.inf, math.inf
     most = message.max_acceleration
     return most.linear.x, most.linear.y, most.angular.z
-
-
-def twist_message(twist: Sequence[float]) -> Twist:
-    """Return a message of forward m/s, leftward m/s, turning rad/s."""
-    message = Twist()
-    message.linear.x, message.linear.y, message.angular.z = twist
-    return message
-
-
-def pose_message(body_pose: Sequence[float]) -> Pose:
-    """Return a message of x, y, z in m, roll, pitch, yaw in rad (about fixed axes, in this order)."""
-    message = Pose()
-    message.position.x, message.position.y, message.position.z = body_pose[:3]
-    q = message.orientation
-    q.x, q.y, q.z, q.w = quaternion_from_rpy(*body_pose[3:])
-    return message

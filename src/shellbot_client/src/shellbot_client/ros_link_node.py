@@ -21,13 +21,14 @@ from std_srvs.srv import Trigger
 
 from shellbot_chain.errors import MissionFailed
 from shellbot_common import RobotProfile
+from shellbot_common.motion_conversions import pose_message, twist_message
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_msgs.msg import Mode, PerformActionAction, PerformActionFeedback, PerformActionGoal, Walkspace
 from shellbot_msgs.srv import RequestMode
 
 from .link import ActionProgress
 from .mission import REST_POSE, BodyPose, Observation, Twist
-from .pose_conversions import greatest_acceleration, planar_pose, pose_message, twist_message
+from .pose_conversions import greatest_acceleration, planar_pose
 
 _PATIENCE = 10.0  # s of wall clock for a node to answer or to tick
 _SILENT = 5.0  # s of simulated time without feedback, which comes at 10 Hz, after which an action counts as lost
@@ -62,9 +63,8 @@ class RosLink:
         self._odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
         self._velocity: Tuple[float, float] = (0.0, 0.0)
         self._mode, self._walkspace = Mode(name="waiting", target="waiting"), Walkspace()
-        self._commanded: Optional[BodyPose] = (
-            REST_POSE  # what another operator has commanded stays until a program changes it
-        )
+        # what another operator has commanded stays until a program changes it
+        self._commanded: Optional[BodyPose] = REST_POSE
         self._progress, self._heard = ActionProgress(), math.nan
         self._commands = self._advertise()
         self._action = actionlib.SimpleActionClient("perform_action", PerformActionAction)

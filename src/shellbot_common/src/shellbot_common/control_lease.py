@@ -79,10 +79,8 @@ class ControlLease:
             text = f"{who} has the higher priority and took control from {self._operators[self.holder]}"
         else:
             other = self._operators[self.holder]
-            return (
-                False,
-                f"{other} is in control: it must give control up first, or end; the emergency stop always works",
-            )
+            text = f"{other} is in control: it must give control up first, or end; the emergency stop always works"
+            return False, text
         if name != self.holder:
             self._drove = -math.inf
         self.holder, self._alive = name, t

@@ -7,11 +7,11 @@ from typing import Sequence, Tuple, Type
 
 import numpy as np
 import rospy
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import Pose, PoseStamped, Twist
 from sensor_msgs.msg import JointState
 
 from shellbot_common.errors import SettingsError
-from shellbot_common.rotations import rpy_from_quaternion
+from shellbot_common.rotations import quaternion_from_rpy, rpy_from_quaternion
 
 ODOM = "odom"
 _LENGTH_ERROR = 0.1  # of a quaternion: one typed with two digits passes, and is normalised
@@ -45,6 +45,22 @@ def pose_in_odom(
     if not abs(np.linalg.norm(quaternion) - 1.0) <= _LENGTH_ERROR:
         raise error(f"{what} has the orientation {list(quaternion)}; give a quaternion of length 1")
     return place.x, place.y, rpy_from_quaternion(*quaternion)[2]
+
+
+def twist_message(twist: Sequence[float]) -> Twist:
+    """Return a message of forward m/s, leftward m/s, turning rad/s."""
+    message = Twist()
+    message.linear.x, message.linear.y, message.angular.z = twist
+    return message
+
+
+def pose_message(body_pose: Sequence[float]) -> Pose:
+    """Return a message of x, y, z in m, roll, pitch, yaw in rad (about fixed axes, in this order)."""
+    message = Pose()
+    message.position.x, message.position.y, message.position.z = body_pose[:3]
+    q = message.orientation
+    q.x, q.y, q.z, q.w = quaternion_from_rpy(*body_pose[3:])
+    return message
 
 
 def targets_message(names: Sequence[str], position: np.ndarray, stamp: rospy.Time) -> JointState:

@@ -100,10 +100,8 @@ class OperatorInterface:
                     self._holder.publish("")
             if text and drives:
                 self._stop()
-            if text:
-                self._log(
-                    Notice("silence", Level.WARN, text)
-                )  # again and again where an operator's machine is too slow
+            if text:  # again and again where an operator's machine is too slow
+                self._log(Notice("silence", Level.WARN, text))
 
 
 def sender_of(message: Any) -> str:

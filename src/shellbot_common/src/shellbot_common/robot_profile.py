@@ -364,9 +364,8 @@ class RobotProfile(Settings, error=ProfileError):
 
     def conflict(self) -> str:
         """Return how parts of the profile contradict each other; empty if they do not."""
-        return next(
-            filter(None, (check(self) for check in (_joints, _presets, _sitting, _couplings, _limbs, _poses))), ""
-        )
+        checks = (_joints, _presets, _sitting, _couplings, _limbs, _poses)
+        return next(filter(None, (check(self) for check in checks)), "")
 
 
 def _named_links(profile: RobotProfile) -> Iterable[Tuple[str, str]]:

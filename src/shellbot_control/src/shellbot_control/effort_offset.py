@@ -38,18 +38,13 @@ class EffortOffset:
         self._has_dead_band = False
         self.reset()
 
-    @property
-    def stiffness(self) -> Optional[Array]:
-        """Stiffness of the servos, (n,) N m/rad; None: not known, torques have no effect."""
-        return self._stiffness
-
-    def set_stiffness(self, stiffness: Optional[Array], dead_band: Union[float, Array] = 0.0) -> None:
-        """Take other servos' springs from now on.
+    def set_stiffness(self, stiffness: Array, dead_band: Union[float, Array] = 0.0) -> None:
+        """Take other servos' springs from now on; before the first, torques have no effect.
 
         Parameters
         ----------
-        stiffness : (n,) array or None
-            N m/rad; 0: limp, its torque has no effect. None: not known.
+        stiffness : (n,) array
+            N m/rad; 0: limp, its torque has no effect.
         dead_band : float or (n,) array
             rad by which each servo may be off without giving any torque.
 
@@ -58,17 +53,12 @@ class EffortOffset:
         ConfigurationError
             For a wrong number of joints, or a value that is negative or not finite.
         """
-        if stiffness is None:
-            self._stiffness = None
-            return
         if self._stiffness is stiffness:
             return
         p, band = np.asarray(stiffness, dtype=float), np.asarray(dead_band, dtype=float)
         for name, values in (("stiffness", p), ("dead band", band)):
-            if not (np.isfinite(values).all() and (values >= 0.0).all()) or values.shape not in (
-                (),
-                (len(self._limits),),
-            ):
+            is_fitting = values.shape in ((), (len(self._limits),))
+            if not (is_fitting and np.isfinite(values).all() and (values >= 0.0).all()):
                 raise ConfigurationError(
                     f"{name} is {values.tolist()}; give {len(self._limits)} finite numbers that are not negative"
                 )

@@ -18,6 +18,8 @@ from shellbot_control.gains import Gains
 from shellbot_control.joint_order import shorten
 
 _ECHOES = 8  # so many sent values are remembered per joint to tell an echo from a change from elsewhere
+_RETRY_PERIOD = 0.5  # s of wall clock between attempts at a controller that failed to answer
+_PATIENCE = 2.0  # s of wall clock after which a call without answer is reported
 
 
 @dataclass
@@ -45,17 +47,10 @@ class GainForwarder:
     ----------
     joints : iterable of str
         The controller's joints.
-    retry_period : float
-        s of wall clock between attempts at a controller that failed to answer.
-    patience : float
-        s of wall clock after which a call without answer is reported.
     """
 
-    def __init__(self, joints: Iterable[str], retry_period: float = 0.5, patience: float = 2.0) -> None:
+    def __init__(self, joints: Iterable[str]) -> None:
         self._joints: Dict[str, _Joint] = {name: _Joint() for name in joints}
-        self._retry_period = retry_period
-        self._patience = patience
-        self._reported: Tuple[str, ...] = ()
 
     def set_requested(self, gains: Mapping[str, Gains]) -> None:
         """Take new commanded gains per joint; joints tuned directly follow again if theirs changed."""
@@ -151,14 +146,10 @@ class GainForwarder:
         """Note that a controller did not take the call; it is tried again later."""
         joint = self._joints[name]
         joint.in_flight_since, joint.failure = None, reason
-        joint.retry_at = now + self._retry_period
+        joint.retry_at = now + _RETRY_PERIOD
         # A controller announces itself a moment before its service is there: only what lasts is worth a word.
         if joint.failing_since is None:
             joint.failing_since = now
-
-    def done(self) -> bool:
-        """Return whether every joint that can be served has its gains."""
-        return all(not joint.pending() for joint in self._joints.values())
 
     def waiting_for(self) -> List[str]:
         """Return the joints whose controllers have never announced themselves."""
@@ -168,12 +159,12 @@ class GainForwarder:
         """Return the joints whose controllers fail or do not answer within the patience, and those queued behind."""
         joints = self._joints.items()
         calls = [joint.in_flight_since for _, joint in joints if joint.in_flight_since is not None]
-        stuck = any(now - since > self._patience for since in calls)
+        stuck = any(now - since > _PATIENCE for since in calls)
         return [
             name
             for name, joint in joints
             if (stuck and (joint.pending() or joint.in_flight_since is not None))
-            or (joint.failing_since is not None and joint.pending() and now - joint.failing_since > self._patience)
+            or (joint.failing_since is not None and joint.pending() and now - joint.failing_since > _PATIENCE)
         ]
 
     def tuned_directly(self) -> List[str]:
@@ -196,9 +187,7 @@ class GainForwarder:
         silent, absent, direct = self.not_answering(now), self.waiting_for(), self.tuned_directly()
         total = len(self._joints)
         if silent:
-            reason = next(
-                (self._joints[name].failure for name in silent if self._joints[name].failure), "no answer yet"
-            )
+            reason = next(filter(None, (self._joints[name].failure for name in silent)), "no answer yet")
             text = f"{len(silent)} of {total} joints did not answer: {shorten(silent)} ({reason}); trying again"
             return Notice("silent", Level.WARN, text)
         if absent:

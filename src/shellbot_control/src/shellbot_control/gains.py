@@ -43,12 +43,8 @@ class Gains:
         """Check the signs."""
         for field in fields(self):
             value = getattr(self, field.name)
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, (int, float))
-                or not math.isfinite(value)
-                or value < 0.0
-            ):
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not (is_number and math.isfinite(value) and value >= 0.0):
                 raise ConfigurationError(f"gain {field.name} is {value!r}; give a finite number that is not negative")
 
     def close_to(self, other: Gains) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Dict, Tuple
+from typing import Any, Dict
 
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -30,19 +30,48 @@ CONTROLLERS = "controllers"  # ~receiver: every joint's own dynamic_reconfigure 
 WORKERS = 4  # calls in flight; the answer of a controller takes a few ms, most of them the parameter server's
 
 
-class GainsNode:
+class GainsPageNode:
+    """The page alone, for a node that maps it itself: it hears the latched ``gains/parameter_updates``."""
+
+    def __init__(self, profile: RobotProfile, page: Any, presets: GainPresets, receiver: str) -> None:
+        self._profile, self._presets, self._receiver = profile, presets, receiver
+        self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._server = GainsServer(page, profile, presets, self._on_page)
+
+    def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
+        page[PRESET] = self._presets.name_of(GainTable.from_page(page, self._profile.classes), page[PRESET])
+        return page
+
+    def run(self) -> None:
+        """Report until shutdown, once per second of wall clock: the page works while the simulation is paused."""
+        started, reported = time.monotonic(), ""
+        while not rospy.is_shutdown():
+            time.sleep(1.0)
+            if rospy.is_shutdown():
+                return  # connections are closed already
+            summary = self._summary()
+            publish_summary(self._diagnostics, summary, self._profile.name)
+            # What has just appeared or fallen silent gets a moment before it is talked about.
+            if summary.text != reported and (summary.level is Level.INFO or time.monotonic() - started > 3.0):
+                reported = summary.text
+                LOG[summary.level]("gains: %s", summary.text)
+
+    def _summary(self) -> Notice:
+        # what get_num_connections counts, with names; an operator's window hears the page, too
+        listeners = self._server.update_topic.impl.get_stats_info()
+        return receiver_summary(self._receiver, [str(entry[1]) for entry in listeners])
+
+
+class GainsNode(GainsPageNode):
     """Forward the page to the ``pid`` server of every joint, now and whenever a controller (re)starts."""
 
     def __init__(self, profile: RobotProfile, page: Any, presets: GainPresets) -> None:
-        self._profile, self._presets = profile, presets
         self._forwarder = GainForwarder(profile.joints)
         self._changed = threading.Condition()
         self._log = NodeLog("gains")
         self._connections: Dict[str, Any] = {}
         self._proxies: Dict[str, rospy.ServiceProxy] = {}
-        self._reported = Notice("", Level.INFO, "")
-        self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
-        self._server = GainsServer(page, profile, presets, self._on_page)
+        super().__init__(profile, page, presets, CONTROLLERS)
         for index in range(WORKERS):
             threading.Thread(target=self._work, name=f"gains {index}", daemon=True).start()
         self._subscribers = [
@@ -50,19 +79,9 @@ class GainsNode:
             for joint in profile.joints
         ]
 
-    def run(self) -> None:
-        """Report until shutdown, once per second of wall clock: the page works while the simulation is paused."""
-        started = time.monotonic()
-        while not rospy.is_shutdown():
-            time.sleep(1.0)
-            now = time.monotonic()
-            with self._changed:
-                summary = self._forwarder.summary(now)
-            publish_summary(self._diagnostics, summary, self._profile.name)
-            # A controller that has just appeared or fallen silent gets a moment before it is talked about.
-            if summary.text != self._reported.text and (summary.level is Level.INFO or now - started > 3.0):
-                self._reported = summary
-                LOG[summary.level]("gains: %s", summary.text)
+    def _summary(self) -> Notice:
+        with self._changed:
+            return self._forwarder.summary(time.monotonic())
 
     def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
         table = GainTable.from_page(page, self._profile.classes)
@@ -123,39 +142,6 @@ class GainsNode:
         proxy = self._proxies.pop(joint, None)
         if proxy is not None:
             proxy.close()
-
-
-class GainsPageNode:
-    """The page alone, for a node that maps it itself: it hears the latched ``gains/parameter_updates``."""
-
-    def __init__(self, profile: RobotProfile, page: Any, presets: GainPresets, receiver: str) -> None:
-        self._profile, self._presets = profile, presets
-        self._receiver = receiver
-        self._reported = ""
-        self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
-        self._server = GainsServer(page, profile, presets, self._on_page)
-
-    def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
-        page[PRESET] = self._presets.name_of(GainTable.from_page(page, self._profile.classes), page[PRESET])
-        return page
-
-    def run(self) -> None:
-        """Report until shutdown, once per second of wall clock."""
-        started = time.monotonic()
-        while not rospy.is_shutdown():
-            time.sleep(1.0)
-            if rospy.is_shutdown():
-                return  # connections are closed already
-            summary = receiver_summary(self._receiver, self._listeners())
-            publish_summary(self._diagnostics, summary, self._profile.name)
-            if summary.text != self._reported and (summary.level is Level.INFO or time.monotonic() - started > 3.0):
-                self._reported = summary.text
-                LOG[summary.level]("gains: %s", summary.text)
-
-    def _listeners(self) -> Tuple[str, ...]:
-        """Return the names of the nodes that hear the page."""
-        # what get_num_connections counts, with names; an operator's window hears the page, too
-        return tuple(str(entry[1]) for entry in self._server.update_topic.impl.get_stats_info())
 
 
 def publish_summary(publisher: rospy.Publisher, summary: Notice, robot: str) -> None:

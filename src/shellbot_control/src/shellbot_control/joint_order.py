@@ -42,11 +42,6 @@ class JointOrder:
         self._seen: Optional[Tuple[Tuple[str, ...], bool]] = None
         self._index = np.zeros(0, dtype=np.intp)
 
-    @property
-    def names(self) -> Tuple[str, ...]:
-        """Driven joints in their order."""
-        return self._names
-
     def pick(
         self,
         names: Sequence[str],
@@ -87,9 +82,8 @@ class JointOrder:
             self._index = self._find(names, allow_extra)
             self._seen = (names, allow_extra)
         picked = np.asarray(values, dtype=np.float64)[self._index]
-        if (
-            not math.isfinite(picked.dot(picked)) and not np.isfinite(picked).all()
-        ):  # the former takes a third of the time
+        # the former takes a third of the time
+        if not math.isfinite(picked.dot(picked)) and not np.isfinite(picked).all():
             bad = [name for name, good in zip(self._names, np.isfinite(picked)) if not good]
             raise TargetsError(f"{shorten(bad)}: not a finite number; check the node that publishes it")
         return picked

@@ -25,14 +25,9 @@ from robot_evaluation.plots import plot_paths
 from robot_evaluation.reports import write_json
 from shellbot_chain.errors import MissionFailed
 from shellbot_client.mission import ZERO_TWIST, Mission, MissionState, Observation
-from shellbot_client.pose_conversions import (
-    greatest_acceleration,
-    planar_pose,
-    pose_message,
-    position_and_quaternion,
-    twist_message,
-)
+from shellbot_client.pose_conversions import greatest_acceleration, planar_pose, position_and_quaternion
 from shellbot_common.init_node import init_node
+from shellbot_common.motion_conversions import pose_message, twist_message
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.rotations import tilt_from_quaternion, yaw_from_quaternion
 from shellbot_msgs.msg import Mode, Walkspace

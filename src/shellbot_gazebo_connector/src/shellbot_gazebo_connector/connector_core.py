@@ -93,16 +93,6 @@ class ConnectorCore:
         return self._filter.stopped
 
     @property
-    def holding(self) -> bool:
-        """Whether targets are not being followed."""
-        return self._filter.holding
-
-    @property
-    def measured(self) -> bool:
-        """Whether the joints are known."""
-        return self._measured is not None
-
-    @property
     def text(self) -> str:
         """One sentence for the operator; empty when all is well."""
         if self._filter.text or self._filter.requested is not None:
@@ -231,14 +221,10 @@ class ConnectorCore:
             self.text,
         )
 
-    def reset(self) -> None:
-        """Forget everything but an emergency stop."""
-        self._filter.reset()
-        self._forget()
-
     def _reset(self, before_ns: int, now_ns: int) -> Notice:
         newest = max(before_ns, self._states_ns or 0, self._targets_ns or 0)
-        self.reset()
+        self._filter.reset()  # of everything but an emergency stop
+        self._forget()
         self._before_reset_ns = newest
         jump = f"from {newest / NS_PER_S:.2f} to {now_ns / NS_PER_S:.2f} s"
         return Notice("reset", Level.INFO, f"the clock went back {jump}: starting again from the measured joints")

@@ -96,10 +96,8 @@ class GazeboPaceNode:
             try:
                 return GazeboSteps(uri)
             except OSError as error:
-                text = (
-                    "cannot reach Gazebo's master at %s: %s; GAZEBO_MASTER_URI must be that of gzserver. Trying again"
-                )
-                rospy.logwarn_throttle(10.0, f"gazebo_pace: {text % (uri, error)}")
+                text = f"cannot reach Gazebo's master at {uri}: {error}; GAZEBO_MASTER_URI must be that of gzserver"
+                rospy.logwarn_throttle(10.0, f"gazebo_pace: {text}. Trying again")
                 rospy.rostime.wallsleep(1.0)
                 if rospy.is_shutdown():
                     raise rospy.ROSInterruptException from error
@@ -124,10 +122,8 @@ class GazeboPaceNode:
             level, text = DiagnosticStatus.WARN, f"{lost} ticks of the last second had no command"
         until = self._pace.silent_until(rospy.get_time())
         if until is not None:
-            level, text = (
-                DiagnosticStatus.WARN,
-                f"the clock was set back: joints and IMU are silent until {until:.1f} s",
-            )
+            text = f"the clock was set back: joints and IMU are silent until {until:.1f} s"
+            level = DiagnosticStatus.WARN
             if not self._is_silent:
                 rospy.logwarn("gazebo_pace: %s; /gazebo/reset_world puts the robot back without that", text)
         self._is_silent = until is not None

@@ -36,7 +36,7 @@ _NO_SERVER = tr("perform_action does not answer: this robot knows no actions, or
 
 
 class ActionClient:
-    """The operator's end of the robot's actions. The node must be initialised.
+    """The operator's end of the robot's actions; before `join` nothing is sent.
 
     Parameters
     ----------
@@ -52,8 +52,16 @@ class ActionClient:
         self, on_news: Callable[[ActionNews], None], on_notice: Callable[[Notice], None], timeout: float
     ) -> None:
         self._on_news, self._on_notice, self._timeout = on_news, on_notice, timeout
-        self._client = actionlib.ActionClient(SERVER, PerformActionAction)
+        self._client: Any = None  # an actionlib.ActionClient once joined
         self._goals: List[Any] = []  # a handle that is dropped is no longer followed
+        self._subscribers: List[rospy.Subscriber] = []
+
+    def join(self) -> None:
+        """Follow the robot's actions, at a restarted master anew. The node must be initialised."""
+        if self._client is not None:
+            self.close()
+            self._on_news(ActionsSeen(()))
+        self._client = actionlib.ActionClient(SERVER, PerformActionAction)
         self._subscribers = [
             rospy.Subscriber("actions", ActionDescriptions, self._on_actions, queue_size=1),
             rospy.Subscriber(f"{SERVER}/goal", PerformActionActionGoal, self._on_goal, queue_size=20),
@@ -63,11 +71,12 @@ class ActionClient:
 
     def close(self) -> None:
         """Leave the topics; a running action goes on."""
-        self._client.stop()
+        if self._client is not None:
+            self._client.stop()
         for subscriber in self._subscribers:
             subscriber.unregister()
 
-    def run(self, name: str, parameters: Mapping[str, float], speed: float = 1.0) -> None:
+    def run(self, name: str, parameters: Mapping[str, float]) -> None:
         """Send an action; returns at once, the news say what becomes of it."""
 
         def send() -> None:
@@ -75,7 +84,7 @@ class ActionClient:
                 self._on_notice(Notice("error", f"{name}: {_NO_SERVER}."))
                 return
             goal = PerformActionGoal(
-                name=name, speed=speed, parameters=list(parameters.values()), parameter_names=list(parameters)
+                name=name, speed=1.0, parameters=list(parameters.values()), parameter_names=list(parameters)
             )
             self._goals = [self._client.send_goal(goal)]
 
@@ -101,11 +110,12 @@ class ActionClient:
 
     def cancel(self) -> None:
         """Take the present action back to rest, whoever started it, and drop those that wait."""
-        self._client.cancel_all_goals()
+        if self._client is not None:
+            self._client.cancel_all_goals()
 
-    @staticmethod
-    def _in_thread(work: Callable[[], None]) -> None:
-        threading.Thread(target=work, name="actions_call", daemon=True).start()
+    def _in_thread(self, work: Callable[[], None]) -> None:
+        if self._client is not None:
+            threading.Thread(target=work, name="actions_call", daemon=True).start()
 
     def _on_actions(self, message: ActionDescriptions) -> None:
         entries = tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import List, Tuple
+from typing import Tuple
 
 from shellbot_common import package_file
 from shellbot_teleop.config import TeleopConfig
@@ -55,8 +55,3 @@ def window_parser(description: str) -> argparse.ArgumentParser:
         help="nodes whose pages the gains page has, such as gains,arm_motion (default: the settings')",
     )
     return parser
-
-
-def parse_arguments(arguments: List[str], description: str) -> argparse.Namespace:
-    """Read the command line, ROS remappings taken out before."""
-    return argument_parser(description).parse_args(arguments)

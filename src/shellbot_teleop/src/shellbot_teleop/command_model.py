@@ -245,8 +245,8 @@ class CommandModel:
             "safety.emergency_stop": self._emergency_stop,
             "safety.rearm": lambda _t: self.refused(stopped_counts=False) or [effects.Rearm()],
             "control.take": lambda _t: [effects.TakeControl()],
-            "control.give_up": self._give_up,
-            "pose.neutral": self._neutral,
+            "control.give_up": lambda t: [*self.halt(t), effects.TakeControl(False)],
+            "pose.neutral": lambda t: self.set_pose_target(dict.fromkeys(range(6), 0.0), t),
             "speed.faster": lambda t: self.set_scale(self.scale + self._config.speed_step, t),
             "speed.slower": lambda t: self.set_scale(self.scale - self._config.speed_step, t),
             "gait.next": self._next_gait,
@@ -278,9 +278,6 @@ class CommandModel:
         self._halt()
         return [effects.EmergencyStop()] + (self._send_twist(t) if self.control.armed else [])
 
-    def _give_up(self, t: float) -> List[Effect]:
-        return [*self.halt(t), effects.TakeControl(False)]
-
     def _halt(self) -> None:
         # Shift that is still down must not make the next key fast
         self._held = {key: action for key, action in self._held.items() if action.quantity is Quantity.FINE}
@@ -288,28 +285,22 @@ class CommandModel:
         self.pose.freeze()
         self.shells.freeze()
 
-    def _neutral(self, t: float) -> List[Effect]:
-        return self.set_pose_target(dict.fromkeys(range(6), 0.0), t)
-
     def set_pose_target(self, targets: Dict[int, float], t: float) -> List[Effect]:
         """Let the body go to a pose (axes x, y, z, roll, pitch, yaw) at the configured rates, as the sliders do."""
+        return self._aim(self.pose, targets, t)
+
+    def set_shells_target(self, axis: int, value: float, t: float) -> List[Effect]:
+        """Let the upper shells go to a height (axis 0, m) or an opening angle (axis 1, rad)."""
+        return self._aim(self.shells, {axis: value}, t)
+
+    def _aim(self, vector: SlewedVector, targets: Dict[int, float], t: float) -> List[Effect]:
         refused = self.refused()
         if refused:
             return refused
         if not self.active:
             self._last_step = t
         for axis, value in targets.items():
-            self.pose.set_target(axis, value)
-        return []
-
-    def set_shells_target(self, axis: int, value: float, t: float) -> List[Effect]:
-        """Let the upper shells go to a height (axis 0, m) or an opening angle (axis 1, rad)."""
-        refused = self.refused()
-        if refused:
-            return refused
-        if not self.active:
-            self._last_step = t
-        self.shells.set_target(axis, value)
+            vector.set_target(axis, value)
         return []
 
     def set_scale(self, scale: float, t: float) -> List[Effect]:

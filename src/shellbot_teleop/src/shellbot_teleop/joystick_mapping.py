@@ -31,9 +31,8 @@ class Axis(Settings, error=MappingError):
     axis: int = number(0, _MOST)  #: Index in `Joy.axes`
     action: str = choice(_PUSHED)
     dead_zone: float = number(0.01, 0.9, default=0.1)  #: Deflection that counts as centred
-    scale: float = number(
-        -1.0, 1.0, default=1.0, hint="a negative one reverses the axis"
-    )  #: Fraction at full deflection
+    #: Fraction at full deflection
+    scale: float = number(-1.0, 1.0, default=1.0, hint="a negative one reverses the axis")
 
     def conflict(self) -> str:
         """Return that the axis would do nothing, if so."""

@@ -33,7 +33,6 @@ class ModeInfo:
     step: str
     progress: float
     text: str
-    arrived: float
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,6 @@ class StatusInfo:
     reached: bool
     max_error: float
     max_error_joint: str
-    target_age: float
     holding: bool
     text: str
     arrived: float

@@ -14,6 +14,7 @@ from geometry_msgs.msg import Pose, Twist
 from std_msgs.msg import Bool, Empty, String
 from std_srvs.srv import SetBool, Trigger
 
+from shellbot_common.motion_conversions import pose_message, twist_message
 from shellbot_msgs.msg import UpperShells
 from shellbot_msgs.srv import RequestMode
 from shellbot_teleop import effects
@@ -71,9 +72,9 @@ class RosCommands:
         if not self.publishers:
             self._tell_throttled("master", Notice("warn", tr("No ROS master yet: the command went nowhere.")))
         elif isinstance(effect, effects.PublishTwist):
-            self._publish("cmd_vel", conversions.twist_message(effect))
+            self._publish("cmd_vel", twist_message((effect.x, effect.y, effect.yaw)))
         elif isinstance(effect, effects.PublishBodyPose):
-            self._publish("body_pose", conversions.pose_message(effect))
+            self._publish("body_pose", pose_message(effect.pose))
         elif isinstance(effect, effects.PublishUpperShells):
             self._publish("upper_shells", conversions.shells_message(effect))
         elif isinstance(effect, effects.PublishGait):

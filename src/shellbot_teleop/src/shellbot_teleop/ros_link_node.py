@@ -194,7 +194,7 @@ class RosLink:
         def subscriber(name: str, kind: Any, callback: Callable[[Any], None], queue_size: int = 1) -> None:
             self._subscribers.append(rospy.Subscriber(name, kind, callback, queue_size=queue_size, tcp_nodelay=True))
 
-        subscriber("mode", Mode, lambda message: self._on_mode(conversions.mode_info(message, time.monotonic())))
+        subscriber("mode", Mode, lambda message: self._on_mode(conversions.mode_info(message)))
         subscriber("walkspace", Walkspace, self._on_walkspace)
         subscriber("stopped", Bool, lambda message: self._on_event(StoppedSeen(bool(message.data))))
         subscriber("operator", String, self._on_operator, queue_size=5)

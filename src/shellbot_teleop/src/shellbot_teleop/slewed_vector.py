@@ -18,13 +18,18 @@ class SlewedVector:
         Bounds of each axis.
     start : sequence of n float
         First value; it is brought within the bounds.
+
+    Attributes
+    ----------
+    lower, upper : tuple of n float
+        The bounds; to be read only.
     """
 
     def __init__(
         self, rates: Sequence[float], lower: Sequence[float], upper: Sequence[float], start: Sequence[float]
     ) -> None:
         self._rates = tuple(rates)
-        self._lower, self._upper = tuple(lower), tuple(upper)
+        self.lower, self.upper = tuple(lower), tuple(upper)
         self._value = list(self._clamped(start))
         self._target = list(self._value)
 
@@ -39,33 +44,23 @@ class SlewedVector:
         return tuple(self._target)
 
     @property
-    def lower(self) -> Tuple[float, ...]:
-        """Lower bounds."""
-        return self._lower
-
-    @property
-    def upper(self) -> Tuple[float, ...]:
-        """Upper bounds."""
-        return self._upper
-
-    @property
     def at_rest(self) -> bool:
         """True when the value is the target."""
         return self._value == self._target
 
     def _clamped(self, values: Sequence[float]) -> Tuple[float, ...]:
-        return tuple(min(max(value, low), high) for value, low, high in zip(values, self._lower, self._upper))
+        return tuple(min(max(value, low), high) for value, low, high in zip(values, self.lower, self.upper))
 
     def set_bounds(self, lower: Sequence[float], upper: Sequence[float]) -> None:
         """Change the bounds; a vector at rest stays, because limits must not start a motion that was not commanded."""
-        self._lower, self._upper = tuple(lower), tuple(upper)
+        self.lower, self.upper = tuple(lower), tuple(upper)
         if not self.at_rest:
             self._target = list(self._clamped(self._target))
 
     def set_target(self, axis: int, value: float) -> None:
         """Set one axis' target; a value that is not finite is ignored."""
         if math.isfinite(value):
-            self._target[axis] = min(max(value, self._lower[axis]), self._upper[axis])
+            self._target[axis] = min(max(value, self.lower[axis]), self.upper[axis])
 
     def jump(self, values: Sequence[float]) -> None:
         """Take over a value that another source commanded; ignored unless it is finite."""
@@ -81,7 +76,7 @@ class SlewedVector:
         """Move an axis for `dt` seconds at its rate times `sign`; return False when its bound did not let it move."""
         before = self._value[axis]
         moved = before + sign * self._rates[axis] * dt
-        self._target[axis] = min(max(moved, self._lower[axis]), self._upper[axis])
+        self._target[axis] = min(max(moved, self.lower[axis]), self.upper[axis])
         self._value[axis] = self._target[axis]
         return self._value[axis] != before
 

@@ -9,19 +9,14 @@ from typing import List, Optional, Tuple
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Pose, Twist
+from geometry_msgs.msg import Pose
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import BatteryState, Image, JointState
 from tf2_msgs.msg import TFMessage
 
 from shellbot_common.image import rgb_array
-from shellbot_common.rotations import (
-    quaternion_from_rpy,
-    quaternion_product,
-    rotation_from_quaternion,
-    rpy_from_quaternion,
-)
+from shellbot_common.rotations import quaternion_product, rotation_from_quaternion, rpy_from_quaternion
 from shellbot_msgs.msg import (
     Contacts,
     Footsteps,
@@ -32,7 +27,7 @@ from shellbot_msgs.msg import (
     UpperShells,
     Walkspace,
 )
-from shellbot_teleop.effects import PublishBodyPose, PublishTwist, PublishUpperShells
+from shellbot_teleop.effects import PublishUpperShells
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.robot_monitor import (
     BaseInfo,
@@ -66,22 +61,6 @@ SERVO_ALARMS = (
 )
 
 
-def twist_message(twist: PublishTwist) -> Twist:
-    """cmd_vel of a twist."""
-    message = Twist()
-    message.linear.x, message.linear.y, message.angular.z = twist.x, twist.y, twist.yaw
-    return message
-
-
-def pose_message(effect: PublishBodyPose) -> Pose:
-    """body_pose of a pose (x, y, z, roll, pitch, yaw)."""
-    message = Pose()
-    message.position.x, message.position.y, message.position.z = effect.pose[:3]
-    orientation = message.orientation
-    orientation.x, orientation.y, orientation.z, orientation.w = quaternion_from_rpy(*effect.pose[3:])
-    return message
-
-
 def pose_vector(message: Pose) -> Tuple[float, ...]:
     """Body pose (6,): x, y, z in m, roll, pitch, yaw in rad."""
     orientation = message.orientation
@@ -109,9 +88,9 @@ def limits_from_walkspace(message: Walkspace) -> Limits:
     )
 
 
-def mode_info(message: Mode, now: float) -> ModeInfo:
+def mode_info(message: Mode) -> ModeInfo:
     """Mode as the views show it."""
-    return ModeInfo(message.name, message.target, message.step, message.progress, message.text, now)
+    return ModeInfo(message.name, message.target, message.step, message.progress, message.text)
 
 
 def odom_info(message: Odometry, now: float) -> OdomInfo:
@@ -173,15 +152,7 @@ def contacts_info(message: Contacts, now: float) -> ContactsInfo:
 
 def status_info(message: ReferenceStatus, now: float) -> StatusInfo:
     """Joint errors as the views show them."""
-    return StatusInfo(
-        message.reached,
-        message.max_error,
-        message.max_error_joint,
-        message.target_age,
-        message.holding,
-        message.text,
-        now,
-    )
+    return StatusInfo(message.reached, message.max_error, message.max_error_joint, message.holding, message.text, now)
 
 
 def joints_info(message: JointState, now: float) -> JointsInfo:

@@ -18,10 +18,10 @@ from prompt_toolkit.utils import is_dumb_terminal
 
 from shellbot_common import SettingsError
 from shellbot_teleop.action_client_node import ActionClient
-from shellbot_teleop.action_model import ActionModel, ActionsSeen
+from shellbot_teleop.action_model import ActionModel
 from shellbot_teleop.actions import HeldAction, find_action
 from shellbot_teleop.body_estimate import with_body
-from shellbot_teleop.command_line import load_settings, parse_arguments
+from shellbot_teleop.command_line import argument_parser, load_settings
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import (
@@ -64,8 +64,12 @@ class TerminalProgram:
         self._monitor = RobotMonitor()
         self._link = RosLink("teleop_terminal", config, self._monitor, self._from_ros, console=False)
         self.model = CommandModel(config, keymap)
-        self._actions: Optional[ActionClient] = None
         self._action_model = ActionModel()
+        self._actions = ActionClient(
+            lambda news: self._calls.put(lambda: self._action_model.observe(news, time.monotonic())),
+            self._from_ros,
+            config.service_timeout,
+        )
         self._tracker = RepeatTracker(config.first_hold, config.repeat_hold)
         self._commands = RepeatTracker(config.first_hold, config.repeat_hold)
         back = " ".join(map(key_label, keymap.keys_of(keymap.default_layout, "actions.show")))
@@ -161,8 +165,6 @@ class TerminalProgram:
     def _use_actions(self, effect: OfActions) -> None:
         if isinstance(effect, ShowActions):
             self._view.list_actions(not self._view.lists_actions)
-        elif self._actions is None:
-            return
         elif isinstance(effect, TogglePause):
             self._actions.pause(self._action_model.state(time.monotonic()).phase != "paused")
         else:
@@ -171,7 +173,7 @@ class TerminalProgram:
     def _run_action(self, name: str, values: Mapping[str, float]) -> None:
         refused = self.model.refused()
         self._carry_out(refused)
-        if not refused and self._actions is not None:
+        if not refused:
             self._actions.run(name, values)
             self._view.list_actions(False)
         self._draw()
@@ -189,7 +191,7 @@ class TerminalProgram:
             self._link_text = event.text
             self._show_notice(Notice("info" if event.connected else "warn", event.text))
             if event.connected:
-                self._join_actions()
+                self._actions.join()
             self._ending = self._ending or event.ended
         elif isinstance(event, Notice):
             self._show_notice(event)
@@ -199,17 +201,6 @@ class TerminalProgram:
             if is_stopped or (isinstance(event, OperatorSeen) and not event.is_us):
                 self._tracker.block(now)  # a key that still repeats must not start again
             self._carry_out(effects)
-
-    def _join_actions(self) -> None:
-        """Follow the robot's actions, at a restarted master anew."""
-        if self._actions is not None:
-            self._actions.close()
-            self._action_model.observe(ActionsSeen(()), time.monotonic())
-        self._actions = ActionClient(
-            lambda news: self._calls.put(lambda: self._action_model.observe(news, time.monotonic())),
-            self._from_ros,
-            self._config.service_timeout,
-        )
 
     def _draw(self) -> None:
         now, limit, monitor = time.monotonic(), self._config.stale_after, self._monitor
@@ -236,7 +227,7 @@ def _is_terminal_gone(error: BaseException) -> bool:
 
 def main() -> int:
     """Run the node; returns the exit status."""
-    arguments = parse_arguments(rospy.myargv(sys.argv)[1:], "The operator side in a terminal.")
+    arguments = argument_parser("The operator side in a terminal.").parse_args(rospy.myargv(sys.argv)[1:])
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write(
             "teleop_terminal: it reads single keys and needs a terminal, but standard input or output is none.\n"

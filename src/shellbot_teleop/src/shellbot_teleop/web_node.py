@@ -60,8 +60,10 @@ class WebProgram:
         self.station = Station(self.model, config, self._link.execute, self._perform, self._tell)
         if layout:
             self.model.set_layout(layout, time.monotonic())
-        self._actions: Optional[ActionClient] = None
         self._action_model = ActionModel()
+        self._actions = ActionClient(
+            lambda news: self._loop.add_callback(self._on_news, news), self._from_ros, config.service_timeout
+        )
         self._scene = SceneMaker(self.monitor, config.stale_after)
         self._log: Deque[Tuple[int, LogLine]] = deque(maxlen=_LOG_LINES)
         self._logged = 0
@@ -91,8 +93,7 @@ class WebProgram:
             self._loop.start()
         finally:
             self.station.end()
-            if self._actions is not None:
-                self._actions.close()
+            self._actions.close()
             self._link.close()
 
     def end(self) -> None:
@@ -108,18 +109,9 @@ class WebProgram:
         self.station.observe(event)
         if isinstance(event, LinkState):
             if event.connected:
-                self._join_actions()
+                self._actions.join()
             if event.ended:
                 self._loop.stop()
-
-    def _join_actions(self) -> None:
-        """Follow the robot's actions, at a restarted master anew."""
-        if self._actions is not None:
-            self._actions.close()
-            self._on_news(ActionsSeen(()))
-        self._actions = ActionClient(
-            lambda news: self._loop.add_callback(self._on_news, news), self._from_ros, self._config.service_timeout
-        )
 
     def _on_news(self, news: ActionNews) -> None:
         self._action_model.observe(news, time.monotonic())
@@ -127,8 +119,6 @@ class WebProgram:
             self._send({"actions": page_state.action_list(self._action_model)})
 
     def _perform(self, request: ActionRequest) -> None:
-        if self._actions is None:
-            return
         if isinstance(request, requests.RunAction):
             self._actions.run(request.name, request.values)
         elif isinstance(request, requests.PauseAction):

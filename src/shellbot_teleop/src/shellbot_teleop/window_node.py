@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from functools import partial
-from typing import Callable, Dict, Optional
+from typing import Dict
 
 import rospy
 from python_qt_binding.QtCore import QObject, QTimer, Signal
@@ -16,7 +16,6 @@ from python_qt_binding.QtWidgets import QApplication
 
 from shellbot_common import SettingsError
 from shellbot_teleop.action_client_node import ActionClient
-from shellbot_teleop.action_model import ActionsSeen
 from shellbot_teleop.command_line import load_settings, window_parser
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
@@ -68,14 +67,11 @@ class WindowProgram:
         self.window.robot.visible_changed.connect(lambda is_seen: self.link.request("robot", is_seen))
         self.window.plots.visible_changed.connect(lambda is_seen: self.link.request("plots", is_seen))
         self.window.robot.ghost_requested.connect(lambda is_seen: self.link.request("truth", is_seen))
-        self._actions: Optional[ActionClient] = None
-        self._service_timeout = config.service_timeout
+        self._actions = ActionClient(self.bridge.actions_news.emit, self.bridge.event.emit, config.service_timeout)
         self.bridge.actions_news.connect(self.window.actions.show_news)
-        self.window.actions.run_requested.connect(
-            lambda name, values: self._with_actions(lambda a: a.run(name, values))
-        )
-        self.window.actions.pause_requested.connect(lambda paused: self._with_actions(lambda a: a.pause(paused)))
-        self.window.actions.cancel_requested.connect(lambda: self._with_actions(lambda a: a.cancel()))
+        self.window.actions.run_requested.connect(self._actions.run)
+        self.window.actions.pause_requested.connect(self._actions.pause)
+        self.window.actions.cancel_requested.connect(self._actions.cancel)
         self.commands = CommandPanel([sys.executable, "-u", "-m", "shellbot_client.command_line"])
         if any(binding.action == "mode.hexapod" for binding in keymap.bindings):  # the client's robot
             self.window.views.addTab(self.commands, "Python")
@@ -101,8 +97,7 @@ class WindowProgram:
         self.controller.close()
         for client in self._gains.values():
             client.close()
-        if self._actions is not None:
-            self._actions.close()
+        self._actions.close()
         self.link.close()
         self.commands.close_process()
 
@@ -117,17 +112,6 @@ class WindowProgram:
             self._gains[server] = GainsClient(server, *(partial(signal.emit, server) for signal in signals))
             self._gains[server].start()
 
-    def _with_actions(self, use: Callable[[ActionClient], None]) -> None:
-        if self._actions is not None:
-            use(self._actions)
-
-    def _join_actions(self) -> None:
-        """Follow the robot's actions, at a restarted master anew."""
-        if self._actions is not None:
-            self._actions.close()
-            self.window.actions.show_news(ActionsSeen(()))
-        self._actions = ActionClient(self.bridge.actions_news.emit, self.bridge.event.emit, self._service_timeout)
-
     def _on_view_focus(self, has_focus: bool) -> None:
         """Drop the keys that were held in the window which the focus leaves."""
         self.window.view_has_focus = has_focus
@@ -140,7 +124,7 @@ class WindowProgram:
             self.window.show_link(event.connected, event.text)
             self.window.show_notice(Notice("info" if event.connected else "warn", event.text))
             if event.connected:
-                self._join_actions()
+                self._actions.join()
             if event.connected and not self._gains:
                 self._join_gains()
             if event.ended:

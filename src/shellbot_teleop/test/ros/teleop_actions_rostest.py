@@ -41,6 +41,7 @@ class TeleopActionsTest(unittest.TestCase):
             lambda notice: note(lambda: notices.append(notice)),
             timeout=60.0,
         )
+        client.join()
         wait(lambda: model.entries, "the list")
         wave = next(entry for entry in model.entries if entry.name == "wave")
         leg = next(parameter for parameter in wave.parameters if parameter.name == "leg")

@@ -49,6 +49,11 @@ class GroundSensor:
         From `build_model`.
     feet : mapping of str to Contact
         The profile's contacts; what touches the ground within the radius of one belongs to it.
+
+    Attributes
+    ----------
+    foot_bodies : (f,) int array
+        Bodies of the foot tips.
     """
 
     def __init__(self, model: mujoco.MjModel, feet: Mapping[str, Contact]) -> None:
@@ -57,34 +62,24 @@ class GroundSensor:
         self._is_floor = (model.geom_bodyid == 0) | (model.geom_bodyid >= first_body(model))
         self._body_names = [model.body(body).name for body in range(model.nbody)]
         self._foot_radius = np.array([foot.radius for foot in feet.values()])
-        self._foot_bodies = np.array([model.body(link).id for link in feet], dtype=int)
+        self.foot_bodies = np.array([model.body(link).id for link in feet], dtype=int)
         self._link = link_bodies(model)
         solid = [g for g in range(model.ngeom) if model.geom_group[g] == COLLISION_GROUP]
         has_shape = {int(self._link[g]) for g in solid}
         # a tip may be a massless link; the shapes belong to the link it is fixed to then
-        shanks = [body if int(body) in has_shape else model.body_parentid[body] for body in self._foot_bodies]
-        self._shank_bodies = np.array(shanks, dtype=int)
+        shanks = [int(body if body in has_shape else model.body_parentid[body]) for body in self.foot_bodies]
         self._foot_of_body = np.full(model.nbody, -1)
-        self._foot_of_body[self._shank_bodies] = np.arange(len(self._foot_bodies))
+        self._foot_of_body[shanks] = np.arange(len(shanks))
         self._all_points = shape_points(model, solid)
-        self._foot_points = [
+        feet_points = [
             self._points_of_foot(foot, shank, radius, [g for g in solid if self._link[g] == shank])
-            for foot, radius, shank in zip(self._foot_bodies, self._foot_radius, self._shank_bodies)
+            for foot, radius, shank in zip(self.foot_bodies, self._foot_radius, shanks)
         ]
-        self._foot_stack = (
-            ShapePoints(
-                *(
-                    np.concatenate([getattr(p, name) for p in self._foot_points])
-                    for name in ("body", "p_body", "radius")
-                )
-            )
-            if self._foot_points
-            else shape_points(model, [])
+        stack = [shape_points(model, []), *feet_points]  # the first has no points: there may be no feet
+        self._foot_stack = ShapePoints(
+            *(np.concatenate([getattr(points, name) for points in stack]) for name in ("body", "p_body", "radius"))
         )
-        counts = [len(points.body) for points in self._foot_points]
-        self._foot_starts = (
-            np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(int) if counts else np.zeros(0, dtype=int)
-        )
+        self._foot_starts = np.cumsum([len(points.body) for points in stack])[:-1]
 
     def _points_of_foot(self, foot: int, shank: int, radius: float, geoms: List[int]) -> ShapePoints:
         # a foot link without shapes is fixed to the shank: its offset in the shank's frame
@@ -93,11 +88,6 @@ class GroundSensor:
         if len(near.body):
             return near
         return ShapePoints(np.array([shank]), tip.reshape(1, 3).copy(), np.zeros(1))
-
-    @property
-    def foot_bodies(self) -> np.ndarray:
-        """Body indices of the foot tips, shape (f,)."""
-        return self._foot_bodies
 
     def lowest_height(self, data: mujoco.MjData) -> float:
         """Return the height of the lowest point of the whole robot, m."""
@@ -114,7 +104,7 @@ class GroundSensor:
         contact, wrenches = data.contact, np.zeros((data.ncon, 6))
         for row, wrench in enumerate(wrenches):
             mujoco.mj_contactForce(self._model, data, row, wrench)
-        feet = self._foot_bodies  # an index array: the results are copies
+        feet = self.foot_bodies  # an index array: the results are copies
         return ContactSnapshot(
             self, contact.geom.copy(), contact.pos.copy(), contact.frame.copy(), contact.dist.copy(), wrenches,
             data.xpos[feet], data.xmat[feet],
@@ -134,7 +124,7 @@ class GroundSensor:
         sign = np.where(floor_first, 1.0, -1.0)
         frames = snapshot.frames[rows].reshape(-1, 3, 3)  # rows: normal, two tangents
         f_robot = sign[:, None] * np.einsum("ci,cij->cj", snapshot.wrenches[rows, :3], frames)
-        foot_force, foot_moment = foot_wrench = np.zeros((2, len(self._foot_bodies), 3))
+        foot_force, foot_moment = foot_wrench = np.zeros((2, len(self.foot_bodies), 3))
         if is_foot.any():  # not in the ball
             arms = snapshot.p_world_contacts[rows] - snapshot.p_world_feet[feet]
             is_foot &= np.linalg.norm(arms, axis=1) <= self._foot_radius[feet]

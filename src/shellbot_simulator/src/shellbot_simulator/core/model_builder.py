@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 import xml.etree.ElementTree as ElementTree
-from typing import Dict, Iterable, List, Sequence, Tuple
+from typing import Dict, Iterable, List, Tuple
 
 import mujoco
 import numpy as np
@@ -20,7 +20,7 @@ from .errors import ModelError
 from .obstacles import Obstacle, add_obstacles, first_body
 from .scene import add_scene
 from .servo import PidGains
-from .urdf_tree import BodyTree, Element, movable_joints, parse_urdf
+from .urdf_tree import BodyTree, Element, movable_joints, parse_urdf, text_of
 
 IMU_SITE = "imu"
 
@@ -53,12 +53,10 @@ def build_model(
     """
     try:
         model = mujoco.MjModel.from_xml_string(mjcf_text(urdf_text, profile, config, obstacles))
+    except ModelError:
+        raise
     except (ValueError, mujoco.FatalError) as error:
-        raise (
-            error
-            if isinstance(error, ModelError)
-            else ModelError(f"MuJoCo cannot compile the robot description: {error}")
-        ) from error
+        raise ModelError(f"MuJoCo cannot compile the robot description: {error}") from error
     if config.mass_scale != 1.0:
         robot = first_body(model)
         model.body_mass[:robot] *= config.mass_scale
@@ -139,14 +137,10 @@ def _efforts(robot: Element, profile: RobotProfile) -> Dict[str, float]:
 def _contact(config: SimulatorConfig) -> Dict[str, str]:
     friction = (config.friction, config.torsional_friction, config.rolling_friction)
     return {
-        "solref": _text(config.contact_solref),
-        "solimp": _text(config.contact_solimp),
-        "friction": _text(friction),
+        "solref": text_of(config.contact_solref),
+        "solimp": text_of(config.contact_solimp),
+        "friction": text_of(friction),
     }
-
-
-def _text(numbers: Sequence[float]) -> str:
-    return " ".join(repr(float(number)) for number in numbers)
 
 
 def _add_options(root: Element, config: SimulatorConfig) -> None:
@@ -161,7 +155,7 @@ def _add_options(root: Element, config: SimulatorConfig) -> None:
         iterations=str(config.iterations),
         ls_iterations=str(config.ls_iterations),
         impratio=repr(config.friction_stiffness_ratio),
-        gravity=_text([-config.gravity * component for component in config.up]),
+        gravity=text_of([-config.gravity * component for component in config.up]),
     )
     # One robot is one island: the same numbers without looking for it, and without copying it. MuJoCo before 3.3
     # (Python 3.8) leaves collisions to libccd otherwise, which finds parts several mm deep in each other that are not.
@@ -186,10 +180,10 @@ def _add_servos(root: Element, profile: RobotProfile, efforts: Dict[str, float])
             joint=name,
             gaintype="fixed",
             biastype="affine",
-            gainprm=_text((gains.p,)),
-            biasprm=_text((0.0, -gains.p, -gains.d)),
+            gainprm=text_of((gains.p,)),
+            biasprm=text_of((0.0, -gains.p, -gains.d)),
             forcelimited="true",
-            forcerange=_text((-efforts[name], efforts[name])),
+            forcerange=text_of((-efforts[name], efforts[name])),
         )
 
 
@@ -203,8 +197,8 @@ def _add_couplings(root: Element, profile: RobotProfile, config: SimulatorConfig
                 name=f"{follower}_follows_{coupling.leader}",
                 joint1=follower,
                 joint2=coupling.leader,
-                polycoef=_text((coupling.offset, coupling.ratio, 0, 0, 0)),  # of the leader's angle
-                solref=_text(config.coupling_solref),
+                polycoef=text_of((coupling.offset, coupling.ratio, 0, 0, 0)),  # of the leader's angle
+                solref=text_of(config.coupling_solref),
             )
 
 

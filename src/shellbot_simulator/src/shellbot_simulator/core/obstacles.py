@@ -17,6 +17,7 @@ from shellbot_common.rotations import rpy_from_quaternion
 
 from .collision_bits import ALL_BITS
 from .errors import ObstacleError
+from .urdf_tree import text_of
 
 #: What the numbers of `size` are, m
 SHAPES: Mapping[str, Tuple[str, ...]] = {
@@ -144,20 +145,20 @@ def add_obstacles(world: ElementTree.Element, obstacles: Iterable[Obstacle], con
     for obstacle in obstacles:
         x, y, z, w = obstacle.quaternion
         body = ElementTree.SubElement(
-            world, "body", name=BODY + obstacle.name, pos=_text(obstacle.position), quat=_text((w, x, y, z))
+            world, "body", name=BODY + obstacle.name, pos=text_of(obstacle.position), quat=text_of((w, x, y, z))
         )
         # what is fixed is like the floor, which touches what has a contype; what is free lies on it, too
         bits = {"contype": str(ALL_BITS if obstacle.mass else 0), "conaffinity": str(ALL_BITS)}
         if obstacle.mass:
             ElementTree.SubElement(body, "freejoint", name=BODY + obstacle.name)
             ElementTree.SubElement(
-                body, "inertial", pos="0 0 0", mass=repr(float(obstacle.mass)), diaginertia=_text(obstacle.inertia)
+                body, "inertial", pos="0 0 0", mass=repr(float(obstacle.mass)), diaginertia=text_of(obstacle.inertia)
             )
         size = [0.5 * edge for edge in obstacle.extent]
         if obstacle.shape == "cylinder":
             size = size[1:]
         geom = ElementTree.SubElement(
-            body, "geom", {**contact, **bits}, type=obstacle.shape, size=_text(size), rgba=_text(obstacle.colour),
+            body, "geom", {**contact, **bits}, type=obstacle.shape, size=text_of(size), rgba=text_of(obstacle.colour),
             group="0", name=BODY + obstacle.name,
         )  # fmt: skip
         if obstacle.friction:  # of two shapes that of the higher priority counts, else the greater
@@ -222,7 +223,3 @@ def known(name: str, present: Mapping[str, Obstacle]) -> Obstacle:
     if found is None:
         raise ObstacleError(f"there is no obstacle {name!r}; there are: {', '.join(present) or 'none'}")
     return found
-
-
-def _text(numbers: Iterable[float]) -> str:
-    return " ".join(repr(float(number)) for number in numbers)

@@ -47,24 +47,21 @@ class PosedModel:
         self.model = model = build_model(urdf_text, profile, load_config())
         self.qpos = np.array(mujoco.MjData(model).qpos)
         self._index = {name: int(model.jnt_qposadr[model.joint(name).id]) for name in profile.joints}
-        for name, angle in profile.pose(profile.base.spawn_pose).items():
-            if name in self._index:
-                self.qpos[self._index[name]] = angle
         self.has_free_base = profile.base.kind == "free"
         upright = np.array(quaternion_from_rpy(*np.radians(profile.base.rpy_deg)))
-        self.put(None, (np.array(profile.base.position), upright))
+        self.put(profile.pose(profile.base.spawn_pose), (np.array(profile.base.position), upright))
 
-    def put(self, angles: Optional[Mapping[str, float]], base: Optional[BasePose]) -> None:
+    def put(self, angles: Mapping[str, float], base: Optional[BasePose]) -> None:
         """Take measurements over.
 
         Parameters
         ----------
-        angles : mapping of str to float, or None
+        angles : mapping of str to float
             Joint angles by name, rad. Unknown names and values that are not finite leave the joint where it was.
         base : BasePose or None
             Where the base is; None: where it was last. A fixed base stays where its profile says.
         """
-        for name, angle in (angles or {}).items():
+        for name, angle in angles.items():
             if name in self._index and np.isfinite(angle):
                 self.qpos[self._index[name]] = angle
         if base is not None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .collision_bits import ALL_BITS
 from .config import Box
+from .urdf_tree import text_of
 
 FLOOR = "floor"
 CAMERA = "follow"
@@ -70,7 +71,7 @@ def add_scene(
         world, "geom", floor, name=FLOOR, type="plane", size="0 0 0.05", material="checker", group="0"
     )
     for index, (x, y, length, width, height) in enumerate(boxes):
-        place = {"pos": f"{x!r} {y!r} {0.5 * height!r}", "size": f"{0.5 * length!r} {0.5 * width!r} {0.5 * height!r}"}
+        place = {"pos": text_of((x, y, 0.5 * height)), "size": text_of((0.5 * length, 0.5 * width, 0.5 * height))}
         ElementTree.SubElement(
             world, "geom", {**floor, **place}, name=f"{FLOOR}_{index}", type="box", rgba="0.62 0.55 0.46 1", group="0"
         )
@@ -81,7 +82,7 @@ def add_scene(
         name=CAMERA,
         mode="track",
         fovy="45",
-        pos=" ".join(str(x) for x in _CAMERA_FROM_BASE),
+        pos=text_of(_CAMERA_FROM_BASE),
         xyaxes=_axes_towards_origin(_CAMERA_FROM_BASE),
     )
     world.append(trunk)
@@ -92,4 +93,4 @@ def _axes_towards_origin(position: List[float]) -> str:
     z_axis = np.asarray(position) / np.linalg.norm(position)
     x_axis = np.cross([0.0, 0.0, 1.0], z_axis)
     x_axis /= np.linalg.norm(x_axis)
-    return " ".join(repr(float(value)) for value in (*x_axis, *np.cross(z_axis, x_axis)))
+    return text_of((*x_axis, *np.cross(z_axis, x_axis)))

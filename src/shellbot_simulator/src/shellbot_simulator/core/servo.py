@@ -8,7 +8,7 @@ velocity_gain, and an error that is clipped to velocity / velocity_gain, so that
 from __future__ import annotations
 
 import dataclasses
-from typing import List, Optional, Sequence
+from typing import List, Sequence
 
 import numpy as np
 
@@ -53,24 +53,24 @@ class ServoBank:
     ----------
     gains : sequence of PidGains
         Initial gains in the order of the joints.
-    velocity_gain, velocity : (n,) array, optional
-        Of velocity-limited servos, 1/s (0: a PID), and their greatest speed, rad/s; all are PIDs if not given.
+    velocity_gain, velocity : (n,) array
+        Of velocity-limited servos, 1/s (0: a PID), and their greatest speed, rad/s.
+
+    Attributes
+    ----------
+    has_velocity_limit : bool
+        Whether any servo is velocity-limited: its set point then depends on the position, in every physics step.
+    has_integral : bool
+        Whether any joint has an integral gain: then the bias must be refreshed in every physics step.
     """
 
-    def __init__(
-        self,
-        gains: Sequence[PidGains],
-        velocity_gain: Optional[np.ndarray] = None,
-        velocity: Optional[np.ndarray] = None,
-    ) -> None:
+    def __init__(self, gains: Sequence[PidGains], velocity_gain: np.ndarray, velocity: np.ndarray) -> None:
         self._gains: List[PidGains] = list(gains)
-        rate = np.zeros(len(self._gains)) if velocity_gain is None else np.asarray(velocity_gain, dtype=float)
-        speed = np.zeros(len(self._gains)) if velocity is None else np.asarray(velocity, dtype=float)
-        #: Whether any servo is velocity-limited: its set point then depends on the position, in every physics step
-        self.has_velocity_limit = bool(np.any(rate > 0.0))
-        divisor = np.where(rate > 0.0, rate, 1.0)
-        self._greatest_error = np.where(rate > 0.0, speed / divisor, np.inf)  # rad
-        self._damping_time = np.where(rate > 0.0, 1.0 / divisor, 0.0)  # s
+        is_limited = velocity_gain > 0.0
+        self.has_velocity_limit = bool(is_limited.any())
+        divisor = np.where(is_limited, velocity_gain, 1.0)
+        self._greatest_error = np.where(is_limited, velocity / divisor, np.inf)  # rad
+        self._damping_time = np.where(is_limited, 1.0 / divisor, 0.0)  # s
         self._error_sum = np.zeros(len(self._gains))  # rad s
         self._command_rate = np.zeros(len(self._gains))  # rad/s
         self._refresh()
@@ -79,11 +79,6 @@ class ServoBank:
     def stiffness(self) -> np.ndarray:
         """P gains of all joints, (n,), N m/rad; a new array whenever one changes."""
         return self._kp
-
-    @property
-    def has_integral(self) -> bool:
-        """Whether any joint has an integral gain (then the bias must be refreshed in every physics step)."""
-        return self._has_integral
 
     @property
     def integral_term(self) -> np.ndarray:
@@ -127,7 +122,7 @@ class ServoBank:
     def bias(self) -> np.ndarray:
         """Return bias0 of the actuators, N m, shape (n,)."""
         rate_term = self._kd * self._command_rate
-        return self.integral_term + rate_term if self._has_integral else rate_term  # clipping costs as much as contacts
+        return self.integral_term + rate_term if self.has_integral else rate_term  # clipping costs as much as contacts
 
     def coefficients(self) -> np.ndarray:
         """Return p and damping of all joints, shape (n, 2)."""
@@ -147,6 +142,6 @@ class ServoBank:
         table = np.array([[g.p, g.i, g.d, g.i_clamp_min, g.i_clamp_max] for g in self._gains]).reshape(-1, 5)
         self._kp, self._ki, self._kd, self._i_min, self._i_max = table.T.copy()
         self._antiwindup = np.array([g.antiwindup for g in self._gains], dtype=bool)
-        self._has_integral = bool(np.any(self._ki > 0.0))
+        self.has_integral = bool(np.any(self._ki > 0.0))
         divisor = np.where(self._ki > 0.0, self._ki, 1.0)
         self._sum_min, self._sum_max = self._i_min / divisor, self._i_max / divisor

@@ -96,9 +96,8 @@ class ServoEffects:
         output = np.where((beyond > 0.0) & drives, np.sign(error) * np.minimum(output, 1.0), 0.0)
         speed, braking = dq / self._speed, self.braking
         self.voltage = self._sagging(output, speed, braking)
-        current = (
-            output * (self.voltage / config.nominal_voltage) - speed
-        ) * braking  # of that of a cold servo's stall
+        # of that of a cold servo's stall
+        current = (output * (self.voltage / config.nominal_voltage) - speed) * braking
         self.temperature += duration * (
             config.winding_heating * current**2 / braking * drives
             - (self.temperature - config.ambient_temperature) / config.winding_cooling_time

@@ -187,7 +187,7 @@ class Simulator:
         self._seed = seed
         self._write_servos(np.zeros(self.joint_count))
         self._engine.place()
-        self._keep_contacts()
+        self._snapshot = self._engine.contacts()
         self._imu.rest()
         return self.state()
 
@@ -198,7 +198,7 @@ class Simulator:
         self.data.qpos[robot:] = self.model.qpos0[robot:]
         self._place_base(0.0)
         self._engine.place()
-        self._keep_contacts()
+        self._snapshot = self._engine.contacts()
         self._imu.rest()
 
     def command(self, position: Positions) -> np.ndarray:
@@ -281,7 +281,7 @@ class Simulator:
             steps = 1
         self._engine.solve(self._log, steps)
         # forces belong to the contacts of the step just solved, which are about to be replaced
-        self._keep_contacts()
+        self._snapshot = self._engine.contacts()
         self._imu.draw()
         self._engine.update()
         self._ticks += 1
@@ -321,7 +321,7 @@ class Simulator:
         self._engine.solve(self._log)
         self._substeps += 1
         if self._substeps == self.config.steps_per_tick:
-            self._keep_contacts()
+            self._snapshot = self._engine.contacts()
             self._imu.draw()
             self._ticks, self._substeps = self._ticks + 1, 0
             self._check_state()
@@ -645,10 +645,6 @@ class Simulator:
             self._written = self._servos.stiffness
         self.model.actuator_biasprm[:, 0] = bias
         self.data.ctrl[:] = self._command
-
-    def _keep_contacts(self) -> None:
-        """Keep the contacts of the step just solved for those who ask for a state."""
-        self._snapshot = self._engine.contacts()
 
     def _check_state(self) -> None:
         if self._warnings[_FATAL_WARNINGS].any() or not math.isfinite(self.data.qpos.sum()):

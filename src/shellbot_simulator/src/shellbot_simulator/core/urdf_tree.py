@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
-from typing import Dict, List, Mapping, Optional, Tuple
+from typing import Dict, Iterable, List, Mapping, Optional, Tuple
 
 import mujoco
 import numpy as np
@@ -43,6 +43,11 @@ def parse_urdf(urdf_text: str) -> Element:
     if robot.tag != "robot":
         raise ModelError(f"the robot description begins with <{robot.tag}>, not with <robot>")
     return robot
+
+
+def text_of(numbers: Iterable[float]) -> str:
+    """Return numbers as an attribute of MJCF, to the last digit."""
+    return " ".join(repr(float(number)) for number in numbers)
 
 
 def movable_joints(robot: Element) -> Dict[str, Element]:
@@ -125,9 +130,8 @@ class BodyTree:
 
     def build(self) -> Element:
         """Return the body of the root with all others inside it, in the pose of the base, free unless it is fixed."""
-        position = " ".join(repr(value) for value in self._base.position)
-        euler = " ".join(repr(math.radians(value)) for value in self._base.rpy_deg)
-        body = self._body(self._root, {"pos": position, "euler": euler})
+        pose = {"pos": text_of(self._base.position), "euler": text_of(map(math.radians, self._base.rpy_deg))}
+        body = self._body(self._root, pose)
         if self._base.kind == "free":
             body.insert(0, ElementTree.Element("freejoint", name="base_free"))
         return body
@@ -177,7 +181,7 @@ class BodyTree:
         if is_reversed:  # the parent turns in the child, about the same line by the opposite angle
             position, rotation = _origin(joint)
             turned = -rotation @ [float(x) for x in place["axis"].split()]
-            place = {"pos": _text(position), "axis": _text(turned)}
+            place = {"pos": text_of(position), "axis": text_of(turned)}
         has_range = {"limited": "true", "range": f"{limit.get('lower', '0')} {limit.get('upper', '0')}"}
         return ElementTree.Element(
             "joint",
@@ -197,7 +201,7 @@ class BodyTree:
             raise ModelError(f"link {link_name}: a shape is no box, sphere, cylinder or mesh")
         geom.set("type", kind.tag)
         if kind.tag == "box":
-            geom.set("size", " ".join(repr(float(edge) / 2.0) for edge in kind.get("size", "").split()))
+            geom.set("size", text_of(float(edge) / 2.0 for edge in kind.get("size", "").split()))
         elif kind.tag == "sphere":
             geom.set("size", kind.get("radius", ""))
         elif kind.tag == "cylinder":
@@ -256,11 +260,7 @@ def _reversed_pose(joint: Element) -> Dict[str, str]:
     position, rotation = _origin(joint)
     quaternion = np.zeros(4)
     mujoco.mju_mat2Quat(quaternion, rotation.T.ravel())
-    return {"pos": _text(-rotation.T @ position), "quat": _text(quaternion)}
-
-
-def _text(numbers: np.ndarray) -> str:
-    return " ".join(repr(number) for number in numbers.tolist())
+    return {"pos": text_of(-rotation.T @ position), "quat": text_of(quaternion)}
 
 
 def _inertial(inertial: Element, link_name: str) -> Element:
@@ -275,10 +275,10 @@ def _inertial(inertial: Element, link_name: str) -> Element:
         xx, yy, zz, xy, xz, yz = values
         rotation = rotation_from_rpy(*rpy)
         turned = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
-        values = [float(turned[i]) for i in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+        values = [turned[i] for i in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
     return ElementTree.Element(
         "inertial",
         pos=origin.get("xyz", "0 0 0") if origin is not None else "0 0 0",
         mass=mass.get("value", "0"),
-        fullinertia=" ".join(repr(value) for value in values),
+        fullinertia=text_of(values),
     )

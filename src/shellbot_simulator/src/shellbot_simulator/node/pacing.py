@@ -8,11 +8,13 @@ import math
 from typing import Deque, Tuple
 
 from shellbot_common import TICK
-from shellbot_simulator.core.errors import ConfigError
+
+_MAX_LAG = 0.2  # s of wall time that the schedule may be behind before the rest is given up
+_WINDOW = 2.0  # s of wall time over which the factor is measured
 
 
 class Pacer:
-    """An absolute schedule of ticks: no drift, and lateness is caught up only as far as `max_lag`.
+    """An absolute schedule of ticks: no drift, and lateness is caught up only as far as `_MAX_LAG`.
 
     The wall clock is passed in (s, any origin), so that it can be tested without waiting.
 
@@ -20,15 +22,10 @@ class Pacer:
     ----------
     rtf : float
         Wanted real-time factor; 0 means as fast as possible.
-    max_lag : float
-        The most wall time the schedule may be behind before the rest is given up, s.
     """
 
-    def __init__(self, rtf: float, max_lag: float = 0.2) -> None:
-        if not (math.isfinite(rtf) and 0.0 <= rtf <= 1000.0):
-            raise ConfigError(f"rtf = {rtf} must be 0 (as fast as possible) or a factor up to 1000, e.g. 1.0")
+    def __init__(self, rtf: float) -> None:
         self.rtf = rtf
-        self._max_lag = max_lag
         self._next = -math.inf  # wall time of the next tick
 
     def restart(self, now: float) -> None:
@@ -53,7 +50,7 @@ class Pacer:
         if not factor:
             self._next = now
             return
-        self._next = max(self._next, now - self._max_lag) + TICK / factor
+        self._next = max(self._next, now - _MAX_LAG) + TICK / factor
 
     def _factor(self, at_most_real_time: bool) -> float:
         if at_most_real_time:
@@ -62,16 +59,9 @@ class Pacer:
 
 
 class RateMeter:
-    """The real-time factor over the last seconds of wall time.
+    """The real-time factor over the last seconds of wall time."""
 
-    Parameters
-    ----------
-    window : float
-        Length of the window, s.
-    """
-
-    def __init__(self, window: float = 2.0) -> None:
-        self._window = window
+    def __init__(self) -> None:
         self._samples: Deque[Tuple[float, int]] = collections.deque()
         self._ticks = 0
 
@@ -80,7 +70,7 @@ class RateMeter:
         self._ticks += 1
         if not self._samples or now - self._samples[-1][0] >= 0.1:
             self._samples.append((now, self._ticks))
-        while self._samples and now - self._samples[0][0] > self._window:
+        while self._samples and now - self._samples[0][0] > _WINDOW:
             self._samples.popleft()
 
     def factor(self, now: float) -> float:

@@ -44,7 +44,8 @@ class PidServers:
 
     def _start(self, controller: str, joint: str) -> Server:
         namespace = rospy.resolve_name(f"{controller}/{joint}/pid")
-        written = {**_without_pid(rospy.get_param(namespace, {})), **dataclasses.asdict(self._current[joint])}
+        found = rospy.get_param(namespace, {})  # what else is there, such as i_clamp, stays: ros_control leaves it, too
+        written = {**(found if isinstance(found, dict) else {}), **dataclasses.asdict(self._current[joint])}
         rospy.set_param(namespace, written)
         return _Server(PidConfig, lambda config, _level: self._on_change(joint, config), namespace, written)
 
@@ -86,8 +87,3 @@ class _Server(Server):
 
 def _gains(config: Mapping[str, Any]) -> PidGains:
     return PidGains(**{field.name: config[field.name] for field in dataclasses.fields(PidGains)})
-
-
-def _without_pid(parameters: Any) -> Dict[str, Any]:
-    """Keep what else stands under `pid` (for instance `i_clamp`, which ros_control leaves alone too)."""
-    return dict(parameters) if isinstance(parameters, dict) else {}

@@ -12,6 +12,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Point, Point32, Quaternion, Vector3, WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import CameraInfo, ChannelFloat32, Image, Imu, JointState, PointCloud, Range
+from std_msgs.msg import Header
 
 from shellbot_common import TICK
 from shellbot_common.robot_profile import CameraSensor, RangeSensor
@@ -38,17 +39,20 @@ def stamp_of(tick: int) -> rospy.Time:
 
 def joint_state_message(state: SimState, stamp: rospy.Time, names: Sequence[str]) -> JointState:
     """Return position (rad), velocity (rad/s) and servo torque (N m) of every driven joint."""
-    message = JointState(
-        name=names, position=state.q.tolist(), velocity=state.dq.tolist(), effort=state.effort.tolist()
+    return JointState(
+        header=Header(stamp=stamp),
+        name=names,
+        position=state.q.tolist(),
+        velocity=state.dq.tolist(),
+        effort=state.effort.tolist(),
     )
-    message.header.stamp = stamp
-    return message
 
 
 def imu_message(state: SimState, stamp: rospy.Time, covariance: ImuCovariance, frame: str) -> Imu:
     """Return the inertial unit's reading in its own frame; acceleration is specific force (+9.81 up at rest)."""
     imu = state.imu
-    message = Imu(
+    return Imu(
+        header=Header(stamp=stamp, frame_id=frame),
         orientation=Quaternion() if imu.orientation is None else Quaternion(*imu.orientation.tolist()),
         orientation_covariance=NO_ORIENTATION if imu.orientation is None else covariance.orientation,
         angular_velocity=Vector3(*imu.angular_velocity.tolist()),
@@ -56,9 +60,6 @@ def imu_message(state: SimState, stamp: rospy.Time, covariance: ImuCovariance, f
         linear_acceleration=Vector3(*imu.specific_force.tolist()),
         linear_acceleration_covariance=covariance.linear_acceleration,
     )
-    message.header.stamp = stamp
-    message.header.frame_id = frame
-    return message
 
 
 class ImuCovariance:
@@ -72,10 +73,7 @@ class ImuCovariance:
 
 def odometry_message(state: SimState, stamp: rospy.Time, base: str) -> Odometry:
     """Return the true pose of the frame `base` in the world, and its twist in itself."""
-    message = Odometry()
-    message.header.stamp = stamp
-    message.header.frame_id = WORLD
-    message.child_frame_id = base
+    message = Odometry(header=Header(stamp=stamp, frame_id=WORLD), child_frame_id=base)
     message.pose.pose.position = Point(*state.p_world_base.tolist())
     message.pose.pose.orientation = Quaternion(*state.quat_world_base.tolist())
     message.twist.twist.linear = Vector3(*state.v_base.tolist())
@@ -88,23 +86,19 @@ def contacts_message(state: SimState, stamp: rospy.Time, names: Iterable[str], b
     carries, points = state.contacts.foot_contact, [Point(*p) for p in state.p_base_foot.tolist()]
     force = np.where(carries, state.contacts.foot_force[:, 2], 0.0)
     fraction = force / max(float(force.sum()), 1e-9)
-    message = Contacts(
+    return Contacts(
+        header=Header(stamp=stamp, frame_id=base),
         model="feet",
         contacts=[
             Contact(name, loaded, _NAN, load, point, point if loaded else _NOWHERE, _NOWHERE)
             for name, loaded, load, point in zip(names, carries.tolist(), fraction.tolist(), points)
         ],
     )
-    message.header.stamp = stamp
-    message.header.frame_id = base
-    return message
 
 
 def wrench_message(wrench: np.ndarray, stamp: rospy.Time, frame: str) -> WrenchStamped:
     """Return the force and moment (6,), N and N m, of the ground on a contact, in the frame of its link."""
-    message = WrenchStamped()
-    message.header.stamp = stamp
-    message.header.frame_id = frame
+    message = WrenchStamped(header=Header(stamp=stamp, frame_id=frame))
     message.wrench.force = Vector3(*wrench[:3].tolist())
     message.wrench.torque = Vector3(*wrench[3:].tolist())
     return message
@@ -112,43 +106,44 @@ def wrench_message(wrench: np.ndarray, stamp: rospy.Time, frame: str) -> WrenchS
 
 def load_cells_message(forces: np.ndarray, places: np.ndarray, stamp: rospy.Time, frame: str) -> PointCloud:
     """Return the forces (c,), N, of load cells at places (c, 3), m, in the frame of their contact."""
-    message = PointCloud(
+    return PointCloud(
+        header=Header(stamp=stamp, frame_id=frame),
         points=[Point32(*place) for place in places.tolist()],
         channels=[ChannelFloat32(name="force", values=forces.tolist())],
     )
-    message.header.stamp = stamp
-    message.header.frame_id = frame
-    return message
 
 
 def range_message(distance: float, sensor: RangeSensor, stamp: rospy.Time, frame: str) -> Range:
     """Return a distance, m, along the x axis of its sensor's frame."""
-    message = Range(
+    return Range(
+        header=Header(stamp=stamp, frame_id=frame),
         radiation_type=Range.ULTRASOUND if sensor.kind == "ultrasound" else Range.INFRARED,
         field_of_view=float(np.radians(sensor.field_of_view_deg)),
         min_range=sensor.limits[0],
         max_range=sensor.limits[1],
         range=distance,
     )
-    message.header.stamp = stamp
-    message.header.frame_id = frame
-    return message
 
 
 def image_message(pixels: np.ndarray, stamp: rospy.Time, frame: str) -> Image:
     """Return a picture (height, width, 3) uint8 as rgb8."""
     height, width, _ = pixels.shape
-    message = Image(height=height, width=width, encoding="rgb8", step=3 * width, data=pixels.tobytes())
-    message.header.stamp = stamp
-    message.header.frame_id = frame
-    return message
+    return Image(
+        header=Header(stamp=stamp, frame_id=frame),
+        height=height,
+        width=width,
+        encoding="rgb8",
+        step=3 * width,
+        data=pixels.tobytes(),
+    )
 
 
 def camera_info_message(camera: CameraSensor, stamp: rospy.Time) -> CameraInfo:
     """Return the pinhole model of a camera's pictures, without distortion."""
     focal = 0.5 * camera.width / math.tan(0.5 * math.radians(camera.field_of_view_deg))
     centre_x, centre_y = 0.5 * camera.width, 0.5 * camera.height
-    message = CameraInfo(
+    return CameraInfo(
+        header=Header(stamp=stamp, frame_id=camera.optical_frame),
         width=camera.width,
         height=camera.height,
         distortion_model="plumb_bob",
@@ -157,18 +152,13 @@ def camera_info_message(camera: CameraSensor, stamp: rospy.Time) -> CameraInfo:
         R=np.eye(3).ravel().tolist(),
         P=[focal, 0.0, centre_x, 0.0, 0.0, focal, centre_y, 0.0, 0.0, 0.0, 1.0, 0.0],
     )
-    message.header.stamp = stamp
-    message.header.frame_id = camera.optical_frame
-    return message
 
 
 def diagnostics_message(stamp: rospy.Time, level: int, text: str, values: dict) -> DiagnosticArray:
     """Return one status of the simulator with its figures as text."""
     pairs = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
     status = DiagnosticStatus(level=level, name="simulator: physics", message=text, hardware_id="mujoco", values=pairs)
-    message = DiagnosticArray(status=[status])
-    message.header.stamp = stamp
-    return message
+    return DiagnosticArray(Header(stamp=stamp), [status])
 
 
 def _diagonal(std: float) -> list:

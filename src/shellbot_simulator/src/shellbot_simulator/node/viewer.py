@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import os
 import threading
 import time
-from typing import Any, ContextManager, Optional
+from typing import Any, ContextManager
 
 import mujoco
 
@@ -44,7 +43,6 @@ class Viewer:
 
     def __init__(self, simulator: Simulator) -> None:
         self._open(simulator)
-        assert self._handle is not None  # opened above
         with self._handle.lock():
             camera = self._handle.cam
             camera.type = mujoco.mjtCamera.mjCAMERA_TRACKING
@@ -54,14 +52,13 @@ class Viewer:
 
     def follow(self, simulator: Simulator) -> None:
         """Show the simulator's present model; another one than before needs another window, with the same view."""
-        if self._handle is None or simulator.model is self._model or not self._handle.is_running():
+        if simulator.model is self._model or not self._handle.is_running():
             return
         with self._handle.lock():
             old = self._handle.cam
             view = {name: copy.copy(getattr(old, name)) for name in _CAMERA}
         self.close()
         self._open(simulator)
-        assert self._handle is not None  # opened above
         with self._handle.lock():
             for name, value in view.items():
                 setattr(self._handle.cam, name, value)
@@ -75,7 +72,7 @@ class Viewer:
         try:
             import mujoco.viewer  # needs a display even to be imported on some machines: not at the top
 
-            self._handle: Optional[Any] = mujoco.viewer.launch_passive(
+            self._handle: Any = mujoco.viewer.launch_passive(
                 simulator.model, simulator.data, show_left_ui=False, show_right_ui=False
             )
         except Exception as error:  # whatever the windowing system throws, the robot must run without it
@@ -85,12 +82,11 @@ class Viewer:
 
     def lock(self) -> ContextManager[Any]:
         """Return the lock to hold while the physics state changes."""
-        return self._handle.lock() if self._handle is not None else contextlib.nullcontext()
+        lock: ContextManager[Any] = self._handle.lock()
+        return lock
 
     def refresh(self) -> bool:
         """Show the present state if it is time; False once the user has closed the window."""
-        if self._handle is None:
-            return False
         if not self._handle.is_running():
             self.close()
             return False
@@ -102,9 +98,7 @@ class Viewer:
 
     def close(self) -> None:
         """Close the window and wait for its thread: one that still draws while the program ends can hang it."""
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            handle.close()
-            end = time.monotonic() + _CLOSING
-            for thread in self._threads:
-                thread.join(max(0.0, end - time.monotonic()))
+        self._handle.close()
+        end = time.monotonic() + _CLOSING
+        for thread in self._threads:
+            thread.join(max(0.0, end - time.monotonic()))

@@ -117,13 +117,10 @@ class KeysPanel(QWidget):
 
     @staticmethod
     def _paint(cap: QLabel, held: bool) -> None:
-        colours = (
-            {"border": theme.palette().accent, "ground": theme.palette().accent, "text": theme.palette().on_accent}
-            if held
-            else {"border": theme.palette().cap, "ground": theme.palette().raised, "text": theme.palette().text}
-        )
+        p = theme.palette()
+        border, ground, text = (p.accent, p.accent, p.on_accent) if held else (p.cap, p.raised, p.text)
         width = max(cap.fontMetrics().horizontalAdvance(cap.text()) + 2, 15)  # or a crowded row would squeeze it
-        cap.setStyleSheet(_CAP.format(width=width, **colours))
+        cap.setStyleSheet(_CAP.format(width=width, border=border, ground=ground, text=text))
 
     def paint_again(self) -> None:
         """Draw the table anew, in other colours."""

@@ -69,9 +69,7 @@ class TeleopWindow(QMainWindow):
         self.feet, self.joints, self.actions = FeetPanel(), JointsPanel(), ActionsPanel()
         self.robot, self.camera = RobotView(), CameraView()
         self.plots = PlotsPanel(monitor.history)
-        self.header = header = Header(controller, tips)
-        self.stop, self.rearm, self.arm, self.dead_man = header.stop, header.rearm, header.arm, header.dead_man
-        self.link, self.focus, self.layouts, self.speed = header.link, header.focus, header.layouts, header.speed
+        self.header = Header(controller, tips)
         self._arrange()
         self._connect_signals()
         self.keys.show_layout(self.model.layout)
@@ -169,8 +167,8 @@ class TeleopWindow(QMainWindow):
         """Show whether there is a ROS master."""
         self._connected = connected
         colour = theme.palette().good if connected else theme.palette().warn
-        self.link.show_state(tr("ROS connected") if connected else tr("no ROS master"), colour)
-        self.link.setToolTip(text)
+        self.header.link.show_state(tr("ROS connected") if connected else tr("no ROS master"), colour)
+        self.header.link.setToolTip(text)
         self._show_words()
         self.statusBar().showMessage("" if connected else text)
         self.statusBar().setVisible(not connected)
@@ -184,7 +182,7 @@ class TeleopWindow(QMainWindow):
         self.setStyleSheet(theme.use(name))
         for repaint in (self.keys.paint_again, self.help.paint_again, self.gains.paint_again, self.log.write_again):
             repaint()
-        self.show_link(self._connected, self.link.toolTip())
+        self.show_link(self._connected, self.header.link.toolTip())
         self.refresh()
 
     def show_command(self) -> None:

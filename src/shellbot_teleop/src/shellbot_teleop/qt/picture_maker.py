@@ -35,7 +35,7 @@ class PictureRequest(NamedTuple):
 class PictureMaker(QObject):
     """Makes the picture that was requested last; requests in between are dropped."""
 
-    made = Signal(object, object, float)  # (height, width, 3) uint8 pixels; the same as QImage; seconds that they took
+    made = Signal(object, float)  # QImage; seconds that it took
     failed = Signal(str)
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class PictureMaker(QObject):
                 with self._condition:
                     self._condition.wait_for(lambda: self._ending, timeout=_RETRY)
             else:
-                self.made.emit(pixels, _image(pixels), time.monotonic() - start)
+                self.made.emit(_image(pixels), time.monotonic() - start)
         self._forget()
 
     def _make(self, request: PictureRequest) -> np.ndarray:

@@ -37,14 +37,7 @@ class PlotRequest(NamedTuple):
 
 
 class PlotFigure:
-    """
-    A picture of curves; from any thread, one at a time.
-
-    Attributes
-    ----------
-    drawings : int
-        Whole pictures; the others drew curves only.
-    """
+    """A picture of curves; from any thread, one at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -57,7 +50,6 @@ class PlotFigure:
         self._seconds = 0.0
         self._size = (0, 0)  # pixels
         self._background: Any = None
-        self.drawings = 0
 
     def draw(self, request: PlotRequest) -> np.ndarray:
         """Return a picture of the request, (height, width, 4) uint8 RGBA; a pixel less, by rounding."""
@@ -146,4 +138,3 @@ class PlotFigure:
         self._axes.set_position([left, bottom, 0.97 - left, 1.0 - top - bottom])  # above it the legend, out of the way
         self._canvas.draw()
         self._background = self._canvas.copy_from_bbox(self._figure.bbox)
-        self.drawings += 1

@@ -90,11 +90,6 @@ class PlotsPanel(View):
         items = (self.list.item(row) for row in range(self.list.count()))
         return [item.text() for item in items if item.checkState() == Qt.Checked]
 
-    def tick(self, joint: str, on: bool = True) -> None:
-        """Tick a joint, or take its tick away."""
-        for item in self.list.findItems(joint, Qt.MatchExactly):
-            item.setCheckState(Qt.Checked if on else Qt.Unchecked)
-
     def refresh(self) -> None:
         """Draw what is known; called by the window's timer while the page is seen."""
         names = self._history.names

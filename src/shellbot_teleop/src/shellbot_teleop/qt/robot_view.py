@@ -45,7 +45,6 @@ class RobotView(View):
         self.maker.failed.connect(self._on_failure)
         self.orbit = Orbit()
         self._framed: Optional[str] = None  # description of the robot that the view is set to
-        self.pixels: Optional[np.ndarray] = None  #: (h, w, 3) of the last picture
         self.failure = ""  #: Why there is no picture, in words
         self._image: Optional[QImage] = None
         self._duration, self._detail = 0.0, 0
@@ -101,7 +100,7 @@ class RobotView(View):
         if not self.isVisible():
             return
         if description is None or profile is None:
-            self._image = self.pixels = None
+            self._image = None
             self.update()
             return
         is_ghost = truth is not None and self.ghost.isChecked()
@@ -133,8 +132,8 @@ class RobotView(View):
         # the picture stays as it is: what was counted from the heading is counted from where it was
         self.orbit = self.orbit.following(follows)
 
-    def _on_picture(self, pixels: np.ndarray, image: QImage, duration: float) -> None:
-        self.pixels, self._image, self.failure = pixels, image, ""
+    def _on_picture(self, image: QImage, duration: float) -> None:
+        self._image, self.failure = image, ""
         if duration < 0.5:  # the first one starts a process
             self._duration += 0.05 * (duration - self._duration)
         if self._duration > _LONG and self._detail < len(_PIXELS) - 1:
@@ -142,7 +141,7 @@ class RobotView(View):
         self.update()
 
     def _on_failure(self, text: str) -> None:
-        self.failure, self._image, self.pixels = text, None, None
+        self.failure, self._image = text, None
         self.update()
 
     # ------------------------------------------------------------------ mouse

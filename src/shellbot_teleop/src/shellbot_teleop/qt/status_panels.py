@@ -72,13 +72,9 @@ class ModePanel(Card):
             self._text.setText(tr("Waiting for its mode (scripts/sim or scripts/onboard starts it)."))
             return
         moving = bool(mode.target) and mode.target != mode.name
-        colour = (
-            theme.palette().bad
-            if stopped or mode.name == "stopped"
-            else theme.palette().warn
-            if moving
-            else theme.palette().text
-        )
+        colour = theme.palette().warn if moving else theme.palette().text
+        if stopped or mode.name == "stopped":
+            colour = theme.palette().bad
         self._name.setText(f"{mode.name} → {mode.target}" if moving else mode.name)
         restyle(self._name, f"color: {colour};")
         progress = min(max(mode.progress, 0.0), 1.0) if math.isfinite(mode.progress) else 0.0
@@ -180,12 +176,8 @@ class PosePanel(Card):
         texts = dict.fromkeys(self._values, "–")
         if odom is not None and odom.finite:
             roll, pitch, yaw = (math.degrees(angle) for angle in odom.rpy)
-            texts = {
-                **texts,
-                "x": f"{signed(odom.position[0], 3)} m",
-                "y": f"{signed(odom.position[1], 3)} m",
-                "yaw": f"{signed(yaw, 1)}°",
-            }
+            texts["x"], texts["y"] = (f"{signed(place, 3)} m" for place in odom.position[:2])
+            texts["yaw"] = f"{signed(yaw, 1)}°"
             if odom.position[2] > 0.0:  # odometry itself has no height
                 texts["height"] = f"{1000 * odom.position[2]:.0f} mm"
             if odom.has_tilt:

@@ -111,7 +111,6 @@ def scroll_area() -> QScrollArea:
 def tabs(*pages: Tuple[QWidget, str]) -> QTabWidget:
     """Pages (widget, name) with tabs; a click leaves the focus where it is."""
     result = QTabWidget()
-    result.setDocumentMode(False)
     result.setFocusPolicy(Qt.TabFocus)  # of the bar, too
     result.tabBar().setDrawBase(False)
     for widget, name in pages:

@@ -18,7 +18,7 @@ from shellbot_teleop.controls import POSE_SLIDERS, SHELL_SLIDERS, mode_buttons
 from shellbot_teleop.joint_table import joint_rows
 from shellbot_teleop.keymap import KeyLine
 from shellbot_teleop.keys import key_label
-from shellbot_teleop.robot_monitor import LogLine, ModeInfo, OdomInfo, RobotMonitor, fresh, fresh_battery, servo_line
+from shellbot_teleop.robot_monitor import LogLine, OdomInfo, RobotMonitor, fresh, fresh_battery, servo_line
 from shellbot_teleop.slewed_vector import SlewedVector
 from shellbot_teleop.texts import tr
 from shellbot_teleop.web.pages import Pages
@@ -74,7 +74,7 @@ def robot_state(
     state = {
         "robot": monitor.profile.name if monitor.profile is not None else "",
         "link": {"connected": station.link.connected, "text": station.link.text},
-        "mode": _mode(mode),
+        "mode": asdict(mode) if mode is not None else None,
         "stopped": model.stopped,
         "scale": model.scale,
         "gait": model.limits.gait or model.gait,
@@ -172,10 +172,6 @@ def _joints_line(monitor: RobotMonitor, stale_after: float, t: float) -> Dict[st
     worst = max(troubled, key=lambda row: row.level == "bad")
     more = f" {tr('and {count} more', count=len(troubled) - 1)}" if len(troubled) > 1 else ""
     return {"level": "bad" if worst.level == "bad" else "warn", "text": f"{worst.joint}: {worst.text}{more}"}
-
-
-def _mode(mode: Optional[ModeInfo]) -> Optional[Dict[str, Any]]:
-    return {name: value for name, value in asdict(mode).items() if name != "arrived"} if mode is not None else None
 
 
 def _odom(odom: Optional[OdomInfo]) -> Optional[Dict[str, Any]]:

@@ -65,11 +65,6 @@ class Pages:
         pages = self._pages.values() if number is None else [self._pages[number]] if number in self._pages else []
         return any(what in page.shows for page in pages)
 
-    @property
-    def driver_address(self) -> str:
-        """Machine of the page that drives, or ""."""
-        return self._pages[self.driver].address if self.driver is not None else ""
-
     def drive(self, number: int, t: float, is_armed: bool) -> str:
         """Let a page drive; return why it may not, or "".
 
@@ -99,7 +94,7 @@ class Pages:
         """Who drives, for the other pages."""
         if self.driver is None:
             return tr("No page is in control")
-        return tr("The page on {machine} is in control", machine=self.driver_address)
+        return tr("The page on {machine} is in control", machine=self._pages[self.driver].address)
 
     def silence(self, t: float) -> float:
         """Return for how long nothing was heard of the page that drives, s; 0 if none does."""

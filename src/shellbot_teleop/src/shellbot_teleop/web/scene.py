@@ -80,10 +80,8 @@ class SceneMaker:
             scene = _scene(self._number + 1, shapes)
         # Whatever a foreign library or a description that is none throws, the robot must stay drivable.
         except Exception as error:
-            self.failure, self._next_try = (
-                tr("The robot cannot be drawn: {error}", error=error),
-                time.monotonic() + _RETRY,
-            )
+            self.failure = tr("The robot cannot be drawn: {error}", error=error)
+            self._next_try = time.monotonic() + _RETRY
         else:
             self._number += 1
             self._shapes, self.scene = shapes, scene
