@@ -99,7 +99,7 @@ def needed(package):
     for file in programs(package):
         for module in imports(file):
             found.setdefault(dependency(module), f"{file.relative_to(SOURCE)} imports {module}")
-        for name in re.findall(r'Launch\(\s*"(\w+)"', file.read_text(encoding="utf-8")):
+        for name in re.findall(r'"(\w+)",\s*"\w+\.launch"', file.read_text(encoding="utf-8")):
             found.setdefault(name, f"{file.relative_to(SOURCE)} launches it")
     for file in sorted((SOURCE / package / "launch").glob("*.launch")):
         text = re.sub(r"<!--.*?-->", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
