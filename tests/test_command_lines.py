@@ -10,9 +10,18 @@ from pathlib import Path
 import pytest
 
 from humanoid_evaluation import action_cli as humanoid_action_cli
+from robot_evaluation.tuning import cli as tuning_cli
 from shellbot_benchmarks import bench_cli
 from shellbot_control import gains_tool_node
-from shellbot_evaluation import action_cli, experiment_cli, plot_parser, rolling_cli, transform_cli
+from shellbot_evaluation import (
+    action_cli,
+    experiment_cli,
+    mission_cli,
+    plot_parser,
+    rolling_cli,
+    sweep_cli,
+    transform_cli,
+)
 from shellbot_simulator.core.terrain import terrains
 from snake_evaluation import snake_cli
 
@@ -54,3 +63,19 @@ def test_headers_of_scripts_agree_with_the_options():
     assert set(re.findall(r"--perturb (\S+)", text)) == {option.metavar}
     named = re.search(r"on another ground: (.*)", (ROOT / "scripts/sim").read_text(encoding="utf-8")).group(1)
     assert set(named.split(", ")) == set(terrains()) - {"flat"}
+
+
+@pytest.mark.parametrize(
+    "main, option",
+    [
+        (mission_cli.main, "--film"),
+        (rolling_cli.ROLL.main, "--json"),
+        (sweep_cli.main, "--picture"),
+        (transform_cli.main, "--pictures"),
+        (tuning_cli.main, "--save"),
+    ],
+)
+def test_a_folder_in_the_place_of_a_file_is_refused_before_anything_runs(main, option, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main([option, str(tmp_path)])
+    assert f"argument {option}: {tmp_path} is a folder; give the path of a file" in capsys.readouterr().err

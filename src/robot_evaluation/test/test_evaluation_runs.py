@@ -331,6 +331,6 @@ def test_a_link_such_as_dev_stdout_is_written_to_and_stays(tmp_path, capsys):
 
 
 def test_a_folder_in_the_place_of_a_file_is_refused_before_the_first_run(tmp_path):
-    with pytest.raises(argparse.ArgumentTypeError, match=r"is a folder; give a file, such as .*/results\.json"):
+    with pytest.raises(argparse.ArgumentTypeError, match="is a folder; give the path of a file"):
         file_of(str(tmp_path))
     assert file_of(f"{tmp_path}/found.json") == tmp_path / "found.json"

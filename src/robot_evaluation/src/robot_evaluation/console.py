@@ -101,7 +101,7 @@ def file_of(text: str) -> Path:
     """Return the path of a file to be written; for argparse, which refuses a folder before the first run."""
     path = Path(text)
     if path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is a folder; give a file, such as {path / 'results.json'}")
+        raise argparse.ArgumentTypeError(f"{text} is a folder; give the path of a file")
     return path
 
 

@@ -7,10 +7,9 @@ import argparse
 import functools
 import importlib
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Callable, Sequence, Type
 
-from robot_evaluation.console import run_tool, say, seeds_of
+from robot_evaluation.console import file_of, run_tool, say, seeds_of
 
 from .mission_experiment import COLUMNS, GOALS, Conditions, conditions, execute
 from .mission_film import film
@@ -70,7 +69,7 @@ def main(given: Sequence[str]) -> int:
     """Run the tool; returns 0 if every goal was reached in every run, 1 if not, 2 after an error."""
     parser = _parser(RUNS)
     parser.add_argument(
-        "--film", type=Path, metavar="FILE", help="instead: an animated GIF of the first seed's mission"
+        "--film", type=file_of, metavar="FILE", help="instead: an animated GIF of the first seed's mission"
     )
     arguments = parser.parse_args(given)
     if arguments.film is None:

@@ -74,7 +74,7 @@ class SeededRuns:
             shown = argparse.SUPPRESS if self.not_running else RUNNING
             p.add_argument("--running", action="store_true", help=shown)
         if self.picture is not None:
-            p.add_argument("--picture", type=Path, metavar="FILE", help="draw the runs into this PNG file")
+            p.add_argument("--picture", type=file_of, metavar="FILE", help="draw the runs into this PNG file")
         return p
 
     def main(self, given: Sequence[str]) -> int:

@@ -6,10 +6,9 @@ from __future__ import annotations
 import argparse
 import importlib
 from dataclasses import replace
-from pathlib import Path
 from typing import Sequence
 
-from robot_evaluation.console import one_simulator, run_tool, say
+from robot_evaluation.console import file_of, one_simulator, run_tool, say
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.pictures import contact_sheet, save_png
 from shellbot_common import named_numbers
@@ -38,7 +37,9 @@ RUNS = SeededRuns(
 def main(given: Sequence[str]) -> int:
     """Run the tool; returns 0 if every goal was reached in every run, 1 if not, 2 after an error."""
     parser = RUNS.parser()
-    parser.add_argument("--pictures", type=Path, metavar="FILE", help="instead: a picture of each step, one PNG file")
+    parser.add_argument(
+        "--pictures", type=file_of, metavar="FILE", help="instead: a picture of each step, one PNG file"
+    )
     parser.add_argument(
         "--design",
         nargs="+",

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
-from robot_evaluation.console import Progress, run_tool, say
+from robot_evaluation.console import Progress, file_of, run_tool, say
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.plot_canvas import check_file, finish
 from robot_evaluation.tables import markdown_table
@@ -62,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--sag-deg", type=float, metavar="DEG", help="greatest steady error to propose P for (default: P stays)"
     )
-    p.add_argument("--save", type=Path, metavar="FILE.yaml", help="write the proposed gains, for scripts/gains load")
+    p.add_argument("--save", type=file_of, metavar="FILE.yaml", help="write the proposed gains, for scripts/gains load")
     p.add_argument("--out", type=Path, metavar="FILE", help="picture (default results/plots/tune_ROBOT.png)")
     p.add_argument("--show", action="store_true", help="open it in a window, too")
     return p
