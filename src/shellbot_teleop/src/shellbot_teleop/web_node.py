@@ -66,7 +66,8 @@ class WebProgram:
         )
         self._scene = SceneMaker(self.monitor, config.stale_after)
         self._log: Deque[Tuple[int, LogLine]] = deque(maxlen=_LOG_LINES)
-        self._logged = 0
+        self._logged = 0  # number of the newest line
+        self._sent = 0  # of the newest that open pages have
         self._pictures, self._states = -1, 0
         self.pages: Dict[int, Any] = {}
         folder = Path(package_file("shellbot_teleop", "web/index.html")).parent
@@ -145,7 +146,7 @@ class WebProgram:
         return [
             {"offered": page_state.offered(self.model)},
             {"actions": page_state.action_list(self._action_model)},
-            {"log": [page_state.log_line(line) for _, line in self._log]},
+            {"log": [page_state.log_line(line) for number, line in self._log if number <= self._sent]},
         ]
 
     def _add_log(self, line: LogLine) -> None:
@@ -153,9 +154,10 @@ class WebProgram:
         self._log.append((self._logged, line))
 
     def _show_state(self) -> None:
-        before = self._logged
         for line in self.monitor.take_log():
             self._add_log(line)
+        fresh = [page_state.log_line(line) for number, line in self._log if number > self._sent]
+        self._sent = self._logged
         self._look()
         if not self.pages:
             return
@@ -167,7 +169,6 @@ class WebProgram:
         state["scene"] = {"number": scene.number if scene is not None else 0, "failure": self._scene.failure}
         rows = page_state.joint_list(self.monitor, self._config.stale_after, t) if self._is_due(_JOINTS_EVERY) else None
         marks = self._scene.marks(t, self.model.twist) if self._is_due(_MARKS_EVERY) else None
-        fresh = [page_state.log_line(line) for number, line in self._log if number > before]
         for number, page in list(self.pages.items()):
             message = {**state, "control": page_state.control_state(number, self.station.pages, self.model)}
             if rows is not None and self.station.pages.shows("joints", number):

@@ -117,6 +117,7 @@ class TeleopWebTest(unittest.TestCase):
         self.check_layout(page, ("Actions", "Joints", "Log", "Body"))
         page.hold("w")
         page.until(lambda: "Monitor mode" in page.text("notices"), "nobody said why W does nothing")
+        page.until(lambda: "Monitor mode" in page.text("log-lines"), "the log lacks the notice")
         page.release("w")
         self.assertEqual(robot.twists, [])
         page.until(lambda: (page.pixels("canvas") @ [1, -1, 0] > 80).sum() > 300, "no orange shells are drawn")
