@@ -9,7 +9,7 @@ import pytest
 
 from ax_bus import AX_12A, AX_18A, MODELS, MX_28, MX_64, ErrorFlags
 from ax_bus.registers import RAD_PER_STEP
-from ax_emulator import EmulatedServo, ServoBehaviour
+from ax_emulator import EmulatedServo, EmulationError, ServoBehaviour
 from ax_emulator.motor import effective_slope, motor_parameters
 
 
@@ -275,3 +275,9 @@ def test_wrong_instructions_change_nothing_and_say_so(instruction, parameters, f
     assert servo.handle(instruction, parameters, False, 0.01).packet[4] == flag
     assert servo.table.as_dict() == before
     assert servo.handle(instruction, parameters, True, 0.02) is None  # broadcast is never answered
+
+
+@pytest.mark.parametrize("delay", [-1, 255])
+def test_a_return_delay_that_no_register_holds_is_refused(delay):
+    with pytest.raises(EmulationError, match=f"return delay is {delay}; give 0 to 254 units of 2 us"):
+        EmulatedServo(1, AX_12A, return_delay=delay)

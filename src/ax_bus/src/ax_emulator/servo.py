@@ -15,6 +15,7 @@ from ax_bus.wire_time import INTERRUPT, PING_LATENCY, READ_LATENCY, WRITE_LATENC
 from ax_emulator.alarms import Alarms
 from ax_emulator.bulk_read import Block
 from ax_emulator.control_table import ControlTable
+from ax_emulator.errors import EmulationError
 from ax_emulator.motor import Motor, MotorParameters, motor_parameters
 
 _INTERRUPT_PERIOD = 1e-3  # s
@@ -62,6 +63,11 @@ class EmulatedServo:
         Physics; by default of the model.
     seed : int
         Of the interrupt's phase.
+
+    Raises
+    ------
+    EmulationError
+        If the register cannot hold the return delay.
     """
 
     def __init__(
@@ -89,6 +95,8 @@ class EmulatedServo:
         self._booted = 0.0
         self._has_tick, self._has_current = model.has("realtime_tick"), model.has("current")
         self._phase = random.Random(f"{seed}/{servo_id}").uniform(0.0, _INTERRUPT_PERIOD)
+        if not 0 <= return_delay <= 254:
+            raise EmulationError(f"return delay is {return_delay}; give 0 to 254 units of 2 us")
         self.table["id"], self.table["baud_rate"], self.table["return_delay_time"] = servo_id, baud, return_delay
         self.table.power_on(self.motor.steps)
 
