@@ -16,7 +16,15 @@ from shellbot_teleop.effects import (
     PublishTwist,
 )
 from shellbot_teleop.joint_table import LAG_BAD, LAG_WARN
-from shellbot_teleop.robot_monitor import BatteryInfo, ContactsInfo, JointsInfo, ModeInfo, OdomInfo, RobotMonitor
+from shellbot_teleop.robot_monitor import (
+    BatteryInfo,
+    ContactsInfo,
+    JointsInfo,
+    LogLine,
+    ModeInfo,
+    OdomInfo,
+    RobotMonitor,
+)
 from shellbot_teleop.web import page_state, requests
 from shellbot_teleop.web.access import Access
 from shellbot_teleop.web.requests import RequestError, parse_request
@@ -213,3 +221,19 @@ def test_other_machines_need_the_token():
     assert "lacks its token" in access.refusal("robot:8090", "")
     for wrong in (access.token[:-1], access.token + "x", "ü"):
         assert "token in the address is wrong" in access.refusal("robot:8090", wrong)
+
+
+def test_every_line_of_the_log_reaches_each_page_once():
+    log, lines = (
+        page_state.PageLog(),
+        [LogLine("info", "page", f"line {i}", 0.0) for i in range(page_state.LOG_LINES + 2)],
+    )
+    log.add(lines[0])
+    assert [line["text"] for line in log.take()] == ["line 0"] and not log.take()
+    log.add(lines[1])  # between two states: the page that opens now has it from the next one
+    assert [line["text"] for line in log.sent] == ["line 0"]
+    assert [line["text"] for line in log.take()] == ["line 1"]
+    for line in lines[2:]:
+        log.add(line)
+    assert len(log.take()) == page_state.LOG_LINES
+    assert log.sent[0]["text"] == "line 2" and len(log.sent) == page_state.LOG_LINES

@@ -6,9 +6,8 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections import deque
 from pathlib import Path
-from typing import Any, Deque, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional
 
 import rospy
 
@@ -40,7 +39,6 @@ _JOINTS_EVERY = 5  # states: a table that changes ten times a second cannot be r
 _MARKS_EVERY = 2
 _POSE_PERIOD = 0.05  # s
 _PICTURE_PERIOD = 0.1  # s
-_LOG_LINES = 300  # that a new page gets
 
 
 class WebProgram:
@@ -65,9 +63,7 @@ class WebProgram:
             lambda news: self._loop.add_callback(self._on_news, news), self._from_ros, config.service_timeout
         )
         self._scene = SceneMaker(self.monitor, config.stale_after)
-        self._log: Deque[Tuple[int, LogLine]] = deque(maxlen=_LOG_LINES)
-        self._logged = 0  # number of the newest line
-        self._sent = 0  # of the newest that open pages have
+        self._log = page_state.PageLog()
         self._pictures, self._states = -1, 0
         self.pages: Dict[int, Any] = {}
         folder = Path(package_file("shellbot_teleop", "web/index.html")).parent
@@ -137,7 +133,7 @@ class WebProgram:
 
     def _tell(self, page: Optional[int], notice: Notice) -> None:
         """Show a sentence on the page that it answers, or on all; the log of every page has it."""
-        self._add_log(LogLine(notice.level, "page", notice.text, time.time()))
+        self._log.add(LogLine(notice.level, "page", notice.text, time.time()))
         for number, live in list(self.pages.items()):
             if page in (None, number):
                 live.notify(notice)
@@ -146,18 +142,13 @@ class WebProgram:
         return [
             {"offered": page_state.offered(self.model)},
             {"actions": page_state.action_list(self._action_model)},
-            {"log": [page_state.log_line(line) for number, line in self._log if number <= self._sent]},
+            {"log": self._log.sent},
         ]
-
-    def _add_log(self, line: LogLine) -> None:
-        self._logged += 1
-        self._log.append((self._logged, line))
 
     def _show_state(self) -> None:
         for line in self.monitor.take_log():
-            self._add_log(line)
-        fresh = [page_state.log_line(line) for number, line in self._log if number > self._sent]
-        self._sent = self._logged
+            self._log.add(line)
+        fresh = self._log.take()
         self._look()
         if not self.pages:
             return

@@ -26,7 +26,7 @@ from snake_motion.gait_table import load_rows
 from .changes import Change, run_changes
 from .commanded import Commanded, run_commands
 from .cycles import CycleResult, run_cycles, summarise
-from .snake_run import Setup
+from .snake_run import TIMESTEPS, Setup
 from .waypoint_experiment import Mission, run_waypoints
 
 COLUMNS = {
@@ -101,7 +101,7 @@ def parser() -> argparse.ArgumentParser:
         "--timestep",
         type=float,
         default=0.002,
-        help="of the physics, s, a whole part of 0.01, at most 0.005 (default 0.002)",
+        help=f"of the physics, s, a whole part of 0.01, at most {TIMESTEPS[1]} (default 0.002)",
     )
     for name, what in (("alpha", "winding angles"), ("k", "undulations")):
         p.add_argument(

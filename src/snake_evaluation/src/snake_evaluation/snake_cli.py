@@ -22,7 +22,7 @@ from .identify import identify, write_map
 from .results import write_results
 from .shape_plot import draw_shapes
 from .slips import FAMILY_ROWS, identify_slips, pack_steps, unpack_steps, write_slips
-from .snake_run import Setup
+from .snake_run import TIMESTEPS, Setup
 from .speed import speed_table
 
 _MODULES, _FRICTION = "1 to 128 (default {})", "sliding friction of the floor (default 0.8)"
@@ -125,7 +125,9 @@ def parser() -> argparse.ArgumentParser:
         "--modules", type=int, nargs="+", default=[16, 32, 64, 128], help=_MODULES.format("16 32 64 128")
     )
     speed.add_argument("--friction", type=float, default=0.8, help=_FRICTION)
-    speed.add_argument("--timestep", type=float, default=0.002, help="of the physics, s (at most 0.005; default 0.002)")
+    speed.add_argument(
+        "--timestep", type=float, default=0.002, help=f"of the physics, s, at most {TIMESTEPS[1]} (default 0.002)"
+    )
     speed.add_argument("--seconds", type=float, default=2.0, help="simulated time of each case (default 2)")
     return p
 

@@ -28,6 +28,7 @@ from snake_motion.gait_table import GaitRow, GaitTable, ServoLimits, load_rows
 from snake_motion.odometry import Slip, load_slips, slips_file
 from snake_motion.velocity_map import VelocityMap, load_maps
 
+TIMESTEPS = (0.0005, 0.005)  # s, least and greatest: longer ones move the robot differently
 SLOW = {"source": 3.0}
 """Time scale of the gaits by servo, 1 where it is not named: the source's servo takes 1.6 to 3.1 s a cycle."""
 
@@ -53,7 +54,7 @@ class Setup:
     def __post_init__(self) -> None:
         """Refuse what no robot or floor can have, before anything is computed with it."""
         _ = self.variables, self.simulator  # both check what they are made of
-        check_number("timestep", self.timestep, 0.0005, 0.005)  # longer ones move the robot differently
+        check_number("timestep", self.timestep, *TIMESTEPS)
         check_number("alpha_scale", self.alpha_scale, 0.01, 10.0)
         check_number("k_scale", self.k_scale, 0.01, 10.0)
 

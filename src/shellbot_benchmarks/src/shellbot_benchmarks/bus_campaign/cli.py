@@ -26,6 +26,8 @@ from .recovery import RecoveryCampaign, RecoveryResult, lossy_walk, run_recovery
 PARTS = ("reads", "loss", "recovery", "walk")
 _CHUNK = 250_000  # reads of one job
 LOSS = 0.05
+GREATEST_STEP_FRACTION = 1.02  # of what the speed limit allows
+MEMORY_GROWTH_MB = 10.0
 
 
 class Job(NamedTuple):
@@ -198,10 +200,10 @@ def _walk_rows(result: FaultWalkResult) -> List[Tuple[str, str, bool]]:
         (
             "no joint step larger than the speed limit allows",
             f"greatest step {result.greatest_step_fraction:.0%} of what is allowed",
-            result.greatest_step_fraction <= 1.02,
+            result.greatest_step_fraction <= GREATEST_STEP_FRACTION,
         ),
         ("memory constant", f"grows by {result.memory_growth_mb:.1f} MB after the first quarter",
-         result.memory_growth_mb < 10.0),
+         result.memory_growth_mb < MEMORY_GROWTH_MB),
     ]  # fmt: skip
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import io
 import math
+from collections import deque
 from dataclasses import asdict
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Deque, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 from PIL import Image
@@ -24,6 +25,7 @@ from shellbot_teleop.texts import tr
 from shellbot_teleop.web.pages import Pages
 from shellbot_teleop.web.station import Station
 
+LOG_LINES = 300  # that a page which opens gets
 _DIGITS = 4  # of what is shown; further ones would only be another message
 
 
@@ -113,6 +115,29 @@ def action_list(actions: ActionModel) -> List[Dict[str, Any]]:
 def log_line(line: LogLine) -> Dict[str, Any]:
     """Return a line of the log."""
     return {"level": line.level, "source": line.source, "text": line.text, "time": line.time}
+
+
+class PageLog:
+    """The log of the pages: lines that open pages have, and those that the next state brings them."""
+
+    def __init__(self) -> None:
+        self._sent: Deque[Dict[str, Any]] = deque(maxlen=LOG_LINES)
+        self._fresh: List[Dict[str, Any]] = []
+
+    @property
+    def sent(self) -> List[Dict[str, Any]]:
+        """What a page that opens lacks."""
+        return list(self._sent)
+
+    def add(self, line: LogLine) -> None:
+        """Add a line."""
+        self._fresh.append(log_line(line))
+
+    def take(self) -> List[Dict[str, Any]]:
+        """Return what is new since the last call."""
+        fresh, self._fresh = self._fresh, []
+        self._sent.extend(fresh)
+        return fresh
 
 
 def jpeg(picture: np.ndarray) -> bytes:
