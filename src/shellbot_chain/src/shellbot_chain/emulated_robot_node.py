@@ -8,13 +8,14 @@ import time
 from typing import List, Optional
 
 import rospy
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 from std_srvs.srv import Trigger, TriggerRequest, TriggerResponse
 
 from ax_bus.errors import ServoError
 from robot_evaluation.errors import EvaluationError
+from shellbot_common.diagnostics_conversions import diagnostic_status, diagnostics
 from shellbot_common.init_node import init_node
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
@@ -134,16 +135,8 @@ class EmulatedRobotNode:
             "other links on the ground": ", ".join(report.state.contacts.other_links) or "none",
             **{f"fault {kind}": count for kind, count in sorted(report.faults.items())},
         }
-        status = DiagnosticStatus(
-            level=level,
-            name="emulated_robot: physics and servos",
-            message=text,
-            hardware_id=self._server.port,
-            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
-        )
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = stamp
-        self._diagnostics.publish(message)
+        status = diagnostic_status("emulated_robot: physics and servos", level, text, values, self._server.port)
+        self._diagnostics.publish(diagnostics(stamp, status))
 
     def _apply(self, _request: TriggerRequest) -> TriggerResponse:
         """Inject what the parameter ~fault says now, and set the battery to ~charge if that is given."""

@@ -13,6 +13,7 @@ from dynamic_reconfigure.msg import Config
 from dynamic_reconfigure.srv import Reconfigure
 
 from shellbot_common import Level, Notice, ProfileError, RobotProfile
+from shellbot_common.diagnostics_conversions import diagnostic_status, diagnostics
 from shellbot_common.init_node import init_node
 from shellbot_common.log_node import LOG, NodeLog
 from shellbot_common.parameters_node import wait_for_parameters
@@ -147,10 +148,8 @@ class GainsNode(GainsPageNode):
 def publish_summary(publisher: rospy.Publisher, summary: Notice, robot: str) -> None:
     """Publish a summary to /diagnostics."""
     level = DiagnosticStatus.OK if summary.level is Level.INFO else DiagnosticStatus.WARN
-    status = DiagnosticStatus(level=level, name="gains: forwarding", message=summary.text, hardware_id=robot)
-    message = DiagnosticArray(status=[status])
-    message.header.stamp = rospy.Time.now()
-    publisher.publish(message)
+    status = diagnostic_status("gains: forwarding", level, summary.text, {}, robot)
+    publisher.publish(diagnostics(rospy.Time.now(), status))
 
 
 def start_table(parameters: Dict[str, Any], profile: RobotProfile) -> GainTable:

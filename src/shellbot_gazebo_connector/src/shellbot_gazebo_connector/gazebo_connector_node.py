@@ -10,11 +10,12 @@ from typing import Dict, Tuple
 
 import numpy as np
 import rospy
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from shellbot_common import Level, Notice, ProfileError, RobotProfile
+from shellbot_common.diagnostics_conversions import diagnostic_status, diagnostics
 from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
 from shellbot_common.parameters_node import wait_for_parameters
@@ -131,13 +132,9 @@ class GazeboConnectorNode:
             level, summary = DiagnosticStatus.WARN, "joint_states stand still: is the simulation paused or gone?"
         elif sources > 1:
             level, summary = DiagnosticStatus.WARN, f"{sources} nodes publish joint_targets: stop all but one"
-        values = [KeyValue("commands per second", str(commands)), KeyValue("stopped", str(stopped))]
-        status = DiagnosticStatus(
-            level=level, name="gazebo_connector: commands", message=summary, hardware_id=self._robot, values=values
-        )
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = rospy.Time.now()
-        self._diagnostics.publish(message)
+        values = {"commands per second": commands, "stopped": stopped}
+        status = diagnostic_status("gazebo_connector: commands", level, summary, values, self._robot)
+        self._diagnostics.publish(diagnostics(rospy.Time.now(), status))
 
 
 def main() -> None:

@@ -14,12 +14,13 @@ import threading
 import time
 
 import rospy
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
 
 from shellbot_common import labelled_stamp
+from shellbot_common.diagnostics_conversions import diagnostic_status, diagnostics
 from shellbot_common.init_node import init_node
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
@@ -127,14 +128,9 @@ class GazeboPaceNode:
             if not self._is_silent:
                 rospy.logwarn("gazebo_pace: %s; /gazebo/reset_world puts the robot back without that", text)
         self._is_silent = until is not None
-        values = [
-            KeyValue("real-time factor", f"{factor:.2f}"),
-            KeyValue("ticks without a command", str(self._pace.lost)),
-        ]
-        status = DiagnosticStatus(level=level, name="gazebo_pace", message=text, values=values)
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = rospy.Time.now()
-        self._diagnostics.publish(message)
+        values = {"real-time factor": f"{factor:.2f}", "ticks without a command": self._pace.lost}
+        status = diagnostic_status("gazebo_pace", level, text, values)
+        self._diagnostics.publish(diagnostics(rospy.Time.now(), status))
 
 
 def main() -> None:

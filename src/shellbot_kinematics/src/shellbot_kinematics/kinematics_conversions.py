@@ -8,12 +8,13 @@ from typing import Optional, Tuple
 
 import numpy as np
 import rospy
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion
 from sensor_msgs.msg import JointState
 
 from robot_mechanics.errors import KinematicsError, ShapeError
 from robot_mechanics.motion.rotations import quaternion_from_rotation, rpy_from_quaternion
+from shellbot_common.diagnostics_conversions import diagnostic_status, diagnostics
 from shellbot_kinematics.limb_references_conversions import FRAME_ID
 from shellbot_kinematics.reports import JointTargets
 from shellbot_kinematics.server_core import Summary
@@ -36,13 +37,8 @@ def targets_to_message(targets: JointTargets, stamp: rospy.Time) -> JointState:
 
 def summary_to_message(summary: Summary, node: str, stamp: rospy.Time) -> DiagnosticArray:
     """Return the summary as diagnostics of one component."""
-    values = [KeyValue(key, value) for key, value in summary.values]
-    status = DiagnosticStatus(
-        level=summary.level, name=f"{node}: solver", message=summary.text, hardware_id="", values=values
-    )
-    message = DiagnosticArray(status=[status])
-    message.header.stamp = stamp
-    return message
+    status = diagnostic_status(f"{node}: solver", summary.level, summary.text, dict(summary.values))
+    return diagnostics(stamp, status)
 
 
 def answer_fk(solver: ShellbotSolver, request: ComputeFKRequest, measured: np.ndarray) -> ComputeFKResponse:

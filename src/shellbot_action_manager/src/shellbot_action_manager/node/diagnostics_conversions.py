@@ -7,11 +7,12 @@ import math
 from typing import Optional
 
 import rospy
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
 from shellbot_action_manager.estimation.payload import Payload
 from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_action_manager.modes.mode_table import Mode
+from shellbot_common.diagnostics_conversions import diagnostic_status, diagnostics
 
 
 def diagnostics_message(
@@ -44,15 +45,11 @@ def diagnostics_message(
         level, text = DiagnosticStatus.WARN, "no input in the last second; is the simulation paused, or not started?"
     elif status is not None and status.mode == Mode.STOPPED:
         level = DiagnosticStatus.WARN
-    values = [KeyValue("ticks per second", str(ticks)), KeyValue("longest tick [ms]", f"{1e3 * longest:.2f}")]
+    values = {"ticks per second": str(ticks), "longest tick [ms]": f"{1e3 * longest:.2f}"}
     if payload is not None:
         x, y = payload.p_base[:2]
         place = "" if math.isnan(x) else f" at x {x:.2f}, y {y:.2f} m of base_link"
-        values.append(KeyValue("payload [kg]", f"{payload.mass:.2f}{place}"))
-        values.append(KeyValue("loads of feet 1 to 6 [N]", " ".join(f"{load:.1f}" for load in payload.loads)))
-    message = DiagnosticArray(
-        status=[DiagnosticStatus(level=level, name=node.lstrip("/"), message=text, hardware_id="", values=values)]
-    )
-    if math.isfinite(time):
-        message.header.stamp = rospy.Time.from_sec(max(time, 0.0))
-    return message
+        values["payload [kg]"] = f"{payload.mass:.2f}{place}"
+        values["loads of feet 1 to 6 [N]"] = " ".join(f"{load:.1f}" for load in payload.loads)
+    stamp = rospy.Time.from_sec(max(time, 0.0))  # -inf: none yet
+    return diagnostics(stamp, diagnostic_status(node.lstrip("/"), level, text, values))

@@ -36,7 +36,7 @@ class LoopTimer:
         self.lateness, self.tick_time = HistogramCounter(), HistogramCounter()
         self.round_trip, self.overhead = HistogramCounter(), HistogramCounter()
         self.reads_per_tick = self.used_fraction = self.booked_fraction = 0.0
-        self.p95 = self.cpu_per_tick = float("nan")
+        self.booked_overhead = self.cpu_per_tick = float("nan")
         self.feedback_hz = 0.0
         self._cpu: Optional[float] = None
         self._seen = 0
@@ -59,7 +59,7 @@ class LoopTimer:
         smooth = max(_SMOOTH, 1.0 / self.ticks)
         self.reads_per_tick += smooth * (reads - self.reads_per_tick)
         self.used_fraction += smooth * (duration / self._period - self.used_fraction)
-        self.booked_fraction, self.p95 = scheduler.booked, scheduler.overhead
+        self.booked_fraction, self.booked_overhead = scheduler.booked, scheduler.overhead
         self.feedback_hz += smooth * (new / self._servos / self._period - self.feedback_hz)
         if self._cpu_clock is not None:
             cpu = self._cpu_clock()
@@ -78,5 +78,5 @@ class LoopTimer:
         return BusTiming(
             self.ticks, self.late_ticks, self.lateness.frozen(), self.tick_time.frozen(), self.round_trip.frozen(),
             self.overhead.frozen(), self.reads_per_tick, self.booked_fraction, self.used_fraction, self.feedback_hz,
-            self.p95, self.cpu_per_tick, self.counters(),
+            self.booked_overhead, self.cpu_per_tick, self.counters(),
         )  # fmt: skip

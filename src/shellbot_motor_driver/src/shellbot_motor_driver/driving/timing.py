@@ -73,7 +73,7 @@ class BusTiming:
     booked_fraction: float = 0.0  #: Fraction of the tick planned as bus time, at most ``tick.booked_fraction``
     used_fraction: float = 0.0  #: Fraction of the tick used when its work ended, mean of the last second
     feedback_hz: float = 0.0  #: Valid replies per second and servo, mean of the last second
-    round_trip_p95: float = float("nan")  #: What the scheduler books for a READ, s
+    booked_overhead: float = float("nan")  #: What the scheduler books for a READ beyond the wire's time, s
     cpu_per_tick: float = float("nan")  #: CPU time of a tick, mean of the last second, s (NaN in virtual time)
     #: Counters of the bus (`BusStatistics`): retries, timeouts, bad_checksums, stale_replies, ..
     counters: Mapping[str, int] = field(default_factory=dict)

@@ -7,10 +7,11 @@ import math
 from typing import Dict, Iterable
 
 import rospy
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray
 from dynamic_reconfigure.msg import Config
 from sensor_msgs.msg import BatteryState, JointState
 
+from shellbot_common.diagnostics_conversions import diagnostic_status, diagnostics
 from shellbot_motor_driver.driving.driver_state import DriverState, ServoReading
 from shellbot_motor_driver.safety.battery_estimate import charge_estimate
 from shellbot_motor_driver.safety.health import HealthLine
@@ -80,20 +81,11 @@ def battery_message(state: DriverState, cells: int, stamp: rospy.Time) -> Batter
 
 def diagnostics_message(node: str, lines: Iterable[HealthLine], hardware: str, stamp: rospy.Time) -> DiagnosticArray:
     """Return the lines of health under a node's name."""
-    message = DiagnosticArray(
-        status=[
-            DiagnosticStatus(
-                level=int(line.level),
-                name=f"{node}: {line.name}",
-                message=line.message,
-                hardware_id=hardware,
-                values=[KeyValue(key, value) for key, value in line.values],
-            )
-            for line in lines
-        ]
+    statuses = (
+        diagnostic_status(f"{node}: {line.name}", int(line.level), line.message, dict(line.values), hardware)
+        for line in lines
     )
-    message.header.stamp = stamp
-    return message
+    return diagnostics(stamp, *statuses)
 
 
 def page_from_config(config: Config) -> Dict[str, float]:

@@ -34,7 +34,7 @@ _LADDER_ROOM = 16384
 _LONGEST_TEXT = 1000  # characters, of a ladder that does not fit otherwise
 _COUNTERS = tuple(item.name for item in fields(BusStatistics) if item.type == "int")
 _SUPPLY = tuple(item.name for item in fields(Supply))
-_SCALARS = ("reads_per_tick", "booked_fraction", "used_fraction", "feedback_hz", "p95", "cpu_per_tick")
+_SCALARS = ("reads_per_tick", "booked_fraction", "used_fraction", "feedback_hz", "booked_overhead", "cpu_per_tick")
 _HISTOGRAMS = ("lateness", "tick_time", "round_trip", "overhead")
 
 
@@ -175,7 +175,7 @@ class SharedState:
         for name in ("lowest_id", "hottest_id"):
             values[name] = int(values[name])
         bins = [Histogram(tuple(int(c) for c in histograms[i * BINS : (i + 1) * BINS])) for i in range(4)]
-        figures: Dict[str, Any] = dict(zip(("round_trip_p95" if name == "p95" else name for name in _SCALARS), scalars))
+        figures: Dict[str, Any] = dict(zip(_SCALARS, scalars))
         figures.update(zip(_HISTOGRAMS, bins))
         figures["counters"] = {name: int(value) for name, value in zip(_COUNTERS, counters)}
         timing = BusTiming(ticks=int(head[1]), late_ticks=int(scalars[-1]), **figures)

@@ -8,7 +8,6 @@ from typing import Iterable, Sequence
 
 import numpy as np
 import rospy
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Point, Point32, Quaternion, Vector3, WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import CameraInfo, ChannelFloat32, Image, Imu, JointState, PointCloud, Range
@@ -152,13 +151,6 @@ def camera_info_message(camera: CameraSensor, stamp: rospy.Time) -> CameraInfo:
         R=np.eye(3).ravel().tolist(),
         P=[focal, 0.0, centre_x, 0.0, 0.0, focal, centre_y, 0.0, 0.0, 0.0, 1.0, 0.0],
     )
-
-
-def diagnostics_message(stamp: rospy.Time, level: int, text: str, values: dict) -> DiagnosticArray:
-    """Return one status of the simulator with its figures as text."""
-    pairs = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
-    status = DiagnosticStatus(level=level, name="simulator: physics", message=text, hardware_id="mujoco", values=pairs)
-    return DiagnosticArray(Header(stamp=stamp), [status])
 
 
 def _diagonal(std: float) -> list:

@@ -11,6 +11,7 @@ from sensor_msgs.msg import Imu, JointState, PointCloud, Range
 from std_msgs.msg import Bool, Float32
 
 from shellbot_common import TICK
+from shellbot_common.diagnostics_conversions import diagnostic_status, diagnostics
 from shellbot_common.publisher_node import Publisher
 from shellbot_msgs.msg import Contacts
 from shellbot_simulator.core.simulator import Simulator
@@ -115,5 +116,6 @@ class StatePublisher:
             "supply [V]": f"{self._simulator.supply_voltage:.2f}",
             "hottest winding [deg C]": f"{self._simulator.winding_temperature.max():.0f}",
         }
-        self._diagnostics.publish(convert.diagnostics_message(self._stamp, level, text, values))
+        status = diagnostic_status("simulator: physics", level, text, values, "mujoco")
+        self._diagnostics.publish(diagnostics(self._stamp, status))
         self._factor.publish(factor)
