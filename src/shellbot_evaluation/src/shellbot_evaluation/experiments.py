@@ -236,7 +236,7 @@ def plan_runs(
 
 
 def check_speeds(experiments: Sequence[Experiment], base: ChainConfig, is_given: bool) -> None:
-    """Refuse walks and squares that are faster than their gait, or note them where no speed was given.
+    """Refuse a speed that no walk or square reaches, and note those that are faster than their gait.
 
     Parameters
     ----------
@@ -250,10 +250,12 @@ def check_speeds(experiments: Sequence[Experiment], base: ChainConfig, is_given:
     Raises
     ------
     DefinitionError
-        If it was, and is too great.
+        If it was, and is too great for every case.
     """
     greatest: Dict[str, np.ndarray] = {}  # of each gait, forward and sideways, m/s
-    for case in (case for one in experiments for case in one.cases if case.kind in ("walk", "square")):
+    too_fast: Dict[str, float] = {}  # sentences, and the greatest speed of the case that each is about, m/s
+    cases = [case for one in experiments for case in one.cases if case.kind in ("walk", "square")]
+    for case in cases:
         gait = case.gait or base.gait
         if gait not in greatest:
             chain = Chain(base, seed=None, gait=gait, record=False)
@@ -264,6 +266,9 @@ def check_speeds(experiments: Sequence[Experiment], base: ChainConfig, is_given:
         speed = case.values["speed_m_s"]
         if speed > most + 1e-6:
             sentence = f"case '{case.name}' walks at {speed:g} m/s, and gait '{gait}' at {most:.3g} m/s at most"
-            if is_given:
-                raise DefinitionError(f"{sentence}; give --speed {most:.3g} or less, or a faster --gait")
-            say(f"note: {sentence}, so that it is walked at that; --speed sets another")
+            too_fast[sentence] = most
+    if is_given and 0 < len(too_fast) == len(cases):
+        sentence = max(too_fast, key=lambda each: too_fast[each])
+        raise DefinitionError(f"{sentence}; give --speed {too_fast[sentence]:.3g} or less, or a faster --gait")
+    for sentence in too_fast:
+        say(f"note: {sentence}, so that it is walked at that; --speed sets another")
