@@ -27,7 +27,7 @@ ROBOTS = {
     "humanoid": lambda: humanoid_description.urdf_text(simulator="gazebo", friction=0.65),
 }
 
-SURFACE = {"mu1": "friction/ode/mu", "mu2": "friction/ode/mu2", "kp": "contact/ode/kp", "kd": "contact/ode/kd"}
+SURFACE = ("friction/ode/mu", "friction/ode/mu2", "contact/ode/kp", "contact/ode/kd", "contact/collide_bitmask")
 
 
 class Description:
@@ -139,14 +139,15 @@ def test_every_joint_has_its_limits_and_is_damped_implicitly(model):
         assert joints[name].findtext("physics/ode/implicit_spring_damper") in ("true", "1"), name
 
 
-def test_every_contact_has_the_friction_and_stiffness_of_its_link(model):
+def test_every_contact_has_the_friction_stiffness_and_bits_of_its_link(model):
     description, converted = model
     parts = parts_of(converted, "collision")
     assert sorted(part[:2] for part in parts) == description.parts("collision")
     for _, link, collision in parts:
-        for tag, path in SURFACE.items():
+        for path in SURFACE:
             value = collision.findtext(f"surface/{path}")
-            assert value is not None and float(value) == float(description.of_link(link, tag)), (link, tag)
+            stated = description.of_link(link, f"collision/surface/{path}")
+            assert value is not None and float(value) == float(stated), (link, path)
 
 
 def test_every_visual_has_the_colour_of_its_link(model):

@@ -32,8 +32,8 @@ def test_gazebo_begins_when_the_humanoids_controllers_have_its_joints(with_gazeb
 def test_description_friction_and_ground_reach_gazebo(with_gazebo):
     values = yaml.safe_load(output(with_gazebo, "--dump-params", LAUNCH, "friction:=0.65", "terrain:=steps"))
     robot = ElementTree.fromstring(values["/robot_description"])
-    assert {element.text for element in robot.iter("mu1")} == {"0.65"}
+    assert {element.text for element in robot.iter("mu")} == {"0.65"}
     assert len(ElementTree.fromstring(values["/terrain_model"]).findall("model/link/collision")) == 3
     assert len(values["/humanoid_controller/joints"]) == 26
     plain = ElementTree.fromstring(yaml.safe_load(output(with_gazebo, "--dump-params", LAUNCH))["/robot_description"])
-    assert {element.text for element in plain.iter("mu1")} == {"0.8"}
+    assert {element.text for element in plain.iter("mu")} == {"0.8"}

@@ -45,7 +45,7 @@ def test_every_joint_has_a_motor_that_gives_torque_and_is_damped_implicitly():
 
 def test_what_touches_has_the_friction_and_only_the_feet_meet_each_other():
     shaped = {link.get("name") for link in ROBOT.findall("link") if link.find("collision") is not None}
-    friction, meets = of_reference("mu1"), of_reference("selfCollide")
+    friction, meets = of_reference("collision/surface/friction/ode/mu"), of_reference("selfCollide")
     assert shaped <= set(friction) and {friction[link] for link in shaped} == {"0.65"}
     assert {link for link in shaped if meets[link].lower() == "true"} == {"l_foot", "r_foot"}
 
@@ -54,7 +54,7 @@ def test_feet_neither_chatter_on_the_floor_nor_sink_into_it():
     """What ODE makes of kp and kd in 1 ms: the part of a depth that goes, and how deep 25 N on four points sink in."""
     step, weight = 1e-3, 25.0
     for foot in ("l_foot", "r_foot"):
-        kp, kd = float(of_reference("kp")[foot]), float(of_reference("kd")[foot])
+        kp, kd = (float(of_reference(f"collision/surface/contact/ode/{name}")[foot]) for name in ("kp", "kd"))
         assert 0.05 < step * kp / (step * kp + kd) < 0.5
         assert weight / 4 / kp < 1e-4
 

@@ -24,7 +24,11 @@ def parameters(with_gazebo, *arguments):
 def frictions(values):
     """Return those of all links that can touch."""
     robot = ElementTree.fromstring(values["/robot_description"])
-    found = {g.get("reference"): g.findtext("mu1") for g in robot.findall("gazebo") if g.find("mu1") is not None}
+    found = {
+        g.get("reference"): g.findtext("collision/surface/friction/ode/mu")
+        for g in robot.findall("gazebo")
+        if g.find("collision") is not None
+    }
     assert {"chassis", "lower_1_tibia_link", "lower_1_gore_link", "upper_6_gore_link"} <= set(found)
     return {float(mu) for mu in found.values()}
 

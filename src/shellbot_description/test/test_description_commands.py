@@ -20,7 +20,7 @@ def test_expand_prints_the_urdf(capsys):
     main(["--variant", "walker", "--simulator", "gazebo", "friction=0.6", "camera:=false", "__name:=expand"])
     robot = ElementTree.fromstring(capsys.readouterr().out)
     assert len(robot.findall("transmission")) == 24
-    assert "0.6" in {element.text for element in robot.iter("mu1")}
+    assert "0.6" in {element.text for element in robot.iter("mu")}
     assert "libgazebo_ros_camera.so" not in {plugin.get("filename") for plugin in robot.iter("plugin")}
 
 

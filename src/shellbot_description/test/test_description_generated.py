@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -175,6 +177,28 @@ def test_exclusions():
     walker = collision_exclusions("walker")
     assert walker == {pair for pair in pairs if not any(link.startswith("upper") for link in pair)}
     assert set().union(*pairs) <= set(colliding_links())
+
+
+@pytest.mark.parametrize("variant", ["simulation", "walker"])
+def test_gazebo_excludes_the_same_pairs_by_bits(variant):
+    """Gazebo has no list of pairs: two links touch if they have a bit in common; the ground has all 16."""
+    robot = ElementTree.fromstring(expand(variant, "gazebo"))
+    path = "collision/surface/contact/collide_bitmask"
+    bits = {e.get("reference"): int(e.findtext(path)) for e in robot.findall("gazebo") if e.find(path) is not None}
+    excluded = collision_exclusions(variant)
+    links = [link.get("name") for link in robot.findall("link") if link.find("collision") is not None]
+    assert len(links) > 25 and all(0 < bits[link] < 2**16 for link in links)
+    body = {link: link for link in links}  # of links fixed to each other Gazebo makes one
+    for joint in robot.findall("joint[@type='fixed']"):
+        body[joint.find("child").get("link")] = joint.find("parent").get("link")
+    joined = {frozenset((j.find("parent").get("link"), j.find("child").get("link"))) for j in robot.findall("joint")}
+    for one, other in itertools.combinations(links, 2):
+        if body[one] == body[other] or frozenset((body[one], body[other])) in joined:
+            continue  # never collide, whatever their bits
+        apart = frozenset((one, other)) in excluded
+        # not meeting in any pose, these two share no bit either: there are too few
+        apart |= one.endswith("_fan_link") and other.endswith(("_shoulder_link", "_shell_link"))
+        assert bool(bits[one] & bits[other]) != apart, (one, other)
 
 
 def test_gores_of_the_closed_ball_leave_slits():

@@ -158,8 +158,8 @@ def test_simulator_argument(variant, simulator):
     assert plugins["libgazebo_ros_imu_sensor.so"].find("topicName").text == "imu/data"
     assert float(plugins["libgazebo_ros_imu_sensor.so"].find("updateRateHZ").text) == 100.0
     assert plugins["libgazebo_ros_p3d.so"].find("topicName").text == "ground_truth/odom"
-    surfaces = [item for item in robot.findall("gazebo") if item.find("mu1") is not None]
-    friction = {item.get("reference"): float(item.find("mu1").text) for item in surfaces}
+    surfaces = [item for item in robot.findall("gazebo") if item.find("collision") is not None]
+    friction = {item.get("reference"): float(item.findtext("collision/surface/friction/ode/mu")) for item in surfaces}
     links = {link.get("name") for link in robot.findall("link")}
     assert set(friction) <= links
     assert {"lower_6_tibia_link", "chassis", "lower_3_gore_link"} <= set(friction)
@@ -178,7 +178,9 @@ def test_xacro_arguments():
     """Friction, camera and mesh folder may be given; anything else is refused with the choices."""
     robot = ElementTree.fromstring(expand("walker", "gazebo", friction=0.35, camera=False, mesh_uri="file:///m"))
     surfaces = [item for item in robot.findall("gazebo") if item.get("reference") == "lower_1_tibia_link"]
-    friction = [item.findtext("mu1") for item in surfaces if item.find("mu1") is not None]
+    friction = [
+        item.findtext("collision/surface/friction/ode/mu") for item in surfaces if item.find("collision") is not None
+    ]
     assert friction == ["0.35"]
     assert "libgazebo_ros_camera.so" not in {plugin.get("filename") for plugin in robot.iter("plugin")}
     assert all(mesh.get("filename").startswith("file:///m/") for mesh in robot.iter("mesh"))

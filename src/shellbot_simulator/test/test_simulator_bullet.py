@@ -166,9 +166,12 @@ def test_every_link_has_the_same_friction_in_all_simulators(friction):
             root = pybullet.getDynamicsInfo(world.robot, index, physicsClientId=world.client)[1]
             found["bullet"].add(round(root * root, 9))  # Bullet multiplies those of both that touch
     gazebo = ElementTree.fromstring(description.expand("simulation", "gazebo", **given))
-    surface = {g.get("reference"): g for g in gazebo.findall("gazebo") if g.find("mu1") is not None}
+    surface = {g.get("reference"): g for g in gazebo.findall("gazebo") if g.find("collision") is not None}
     for link in gazebo.findall("link"):
         if link.find("collision") is not None:
-            found["gazebo"] |= {float(surface[link.get("name")].findtext(tag)) for tag in ("mu1", "mu2")}
+            found["gazebo"] |= {
+                float(surface[link.get("name")].findtext(f"collision/surface/friction/ode/{tag}"))
+                for tag in ("mu", "mu2")
+            }
     expected = {description.load_variables().contact.friction if friction is None else friction}
     assert found == dict.fromkeys(found, expected)

@@ -37,7 +37,7 @@ def test_gazebo_has_the_snakes_controller_in_lock_step(with_gazebo):
 def test_friction_reaches_gazebo_and_the_controller_is_that_of_the_modules(with_gazebo):
     values = yaml.safe_load(output(with_gazebo, "--dump-params", LAUNCH, "friction:=0.3"))
     robot = ElementTree.fromstring(values["/robot_description"])
-    assert {float(element.text) for element in robot.iter("mu1")} == {0.3}
+    assert {float(element.text) for element in robot.iter("mu")} == {0.3}
     assert len(values["/snake_controller"]["joints"]) == 4
     assert not [name for name in values if "legs_controller" in name]
 
