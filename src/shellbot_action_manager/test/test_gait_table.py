@@ -84,8 +84,7 @@ def test_missing_file_and_wrong_content_are_refused(tmp_path):
 
 
 def test_unknown_gait_lists_the_names():
-    with pytest.raises(
-        UnknownGaitError,
-        match="there is no gait 'moonwalk'; the gaits are limp, ripple, rough, sprint, tetrapod, tripod, wave",
-    ):
-        find_gait(load_gaits(), "moonwalk")
+    gaits = load_gaits()
+    with pytest.raises(UnknownGaitError) as refusal:
+        find_gait(gaits, "moonwalk")
+    assert str(refusal.value) == f"there is no gait 'moonwalk'; the gaits are {', '.join(sorted(gaits))}"
