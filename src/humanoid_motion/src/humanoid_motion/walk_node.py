@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 import sys
 import threading
-import time
 from typing import Any
 
 import numpy as np
@@ -157,8 +156,7 @@ class WalkNode:
 
     def watch(self) -> None:
         """Say once a second of wall clock which measurement is missing, if any."""
-        while not rospy.is_shutdown():
-            time.sleep(1.0)
+        for _ in self._log.each_second():
             with self._lock:
                 is_idle, silent = self._time == self._watched, self._inputs.silent()
                 self._watched = self._time
@@ -168,7 +166,6 @@ class WalkNode:
                 self._log(Notice("silent", Level.WARN, text))
                 with self._lock:
                     self._show_hold(text, rospy.Time.from_sec(max(self._time, 0.0)))
-            self._log()
 
     def _on_tick(self, states: JointState, imu: Imu, *feet: Any) -> None:
         stamp = states.header.stamp

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Iterator
 
 import rospy
 
@@ -33,3 +34,10 @@ class NodeLog:
             due = self._throttle.pass_on(notices, time.monotonic())
         for notice in due:
             LOG[notice.level]("%s: %s", self._name, notice.text)
+
+    def each_second(self) -> Iterator[None]:
+        """Yield once a second of wall clock, also while the simulation is paused, until shutdown; log what is due."""
+        while not rospy.is_shutdown():
+            time.sleep(1.0)
+            self()
+            yield

@@ -57,9 +57,7 @@ class KinematicsServer:
 
     def run(self) -> None:
         """Publish diagnostics until shutdown, once a second of wall clock: also while the simulation is paused."""
-        while not rospy.is_shutdown():
-            time.sleep(1.0)
-            self._log()
+        for _ in self._log.each_second():
             with self._lock:
                 summary = self._core.summary()
             self._diagnostics.publish(summary_to_message(summary, rospy.get_name(), self._stamp))

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 import sys
 import threading
-import time
 from typing import Optional, Tuple
 
 import rospy
@@ -74,9 +73,8 @@ class SnakeNode:
 
     def run(self) -> None:
         """Log what was held back, until shutdown."""
-        while not rospy.is_shutdown():
-            time.sleep(1.0)
-            self._log()
+        for _ in self._log.each_second():
+            pass
 
     def _on_joint_states(self, message: JointState) -> None:
         stamp, t = message.header.stamp, message.header.stamp.to_sec()

@@ -98,9 +98,7 @@ class ActionManagerNode:
         """Publish diagnostics once a second of wall clock until shutdown, also while the simulation is paused."""
         self._actions.announce()
         silent = 0  # s
-        while not rospy.is_shutdown():
-            time.sleep(1.0)
-            self._log()
+        for _ in self._log.each_second():
             with self._lock:
                 ticks, self._ticks = self._ticks, 0
                 durations, self._durations = self._durations, [0.0]

@@ -50,9 +50,7 @@ class OdometryNode:
 
     def run(self) -> None:
         """Publish diagnostics once a second of wall clock until shutdown."""
-        while not rospy.is_shutdown():
-            time.sleep(1.0)
-            self._log()
+        for _ in self._log.each_second():
             with self._lock:
                 ticks, longest, stamp, memory = self._ticks, self._longest, self._time, self._core.memory
                 self._ticks, self._longest = 0, 0.0
