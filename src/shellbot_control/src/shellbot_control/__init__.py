@@ -2,6 +2,7 @@
 """Joint space, common to simulators and servos: gains, limits, the filter of commands, its watchdog."""
 
 from shellbot_control.arrival import ArrivalStatus, arrival_status
+from shellbot_control.catch_up import CatchUp
 from shellbot_control.command_filter import CommandFilter, FilteredCommand
 from shellbot_control.command_filter_parameters import CommandFilterParameters
 from shellbot_control.effort_offset import EffortOffset
@@ -14,6 +15,7 @@ from shellbot_control.watchdog import Watchdog
 
 __all__ = [
     "ArrivalStatus",
+    "CatchUp",
     "CommandFilter",
     "CommandFilterParameters",
     "ConfigurationError",

@@ -8,6 +8,7 @@ from typing import Optional, Tuple
 import numpy as np
 
 from shellbot_common import Level, Notice
+from shellbot_control.catch_up import CatchUp
 from shellbot_control.command_filter_parameters import CommandFilterParameters
 from shellbot_control.joint_limits import JointLimits, read_only
 from shellbot_control.limiting import rate_limit
@@ -31,6 +32,7 @@ class MotionLimiter:
     def __init__(self, limits: JointLimits, parameters: CommandFilterParameters) -> None:
         self._limits = limits
         self._parameters = parameters
+        self._catch_up = CatchUp(parameters.catch_up_threshold, parameters.catch_up_velocity, parameters.catch_up_time)
         self.reset()
 
     @property
@@ -42,7 +44,6 @@ class MotionLimiter:
         """Forget the applied command: the next starts at the measured joints."""
         self._applied: Optional[Array] = None
         self._resuming = True
-        self._catch_up: Optional[float] = None  # s since the way back began
 
     def resume(self) -> None:
         """Let the next move begin slowly if its way is long (after a hold, a stop or a gap)."""
@@ -77,14 +78,14 @@ class MotionLimiter:
         if self._resuming:
             self._resuming = False
             notices = self._begin(goal, previous)
-        position = rate_limit(goal, previous, self._velocity(dt), dt)
+        position = rate_limit(goal, previous, self._catch_up.limit(self._limits.velocity, dt), dt)
         lag = np.abs(goal - position)
         worst = int(lag.argmax())
         is_behind = bool(lag[worst] > 0.0)
-        if self._catch_up is not None:
-            is_over = self._catch_up > self._parameters.catch_up_time + _CATCH_UP_GRACE
+        if self._catch_up.elapsed is not None:
+            is_over = self._catch_up.elapsed > self._parameters.catch_up_time + _CATCH_UP_GRACE
             if is_over or not is_behind:
-                self._catch_up = None
+                self._catch_up.elapsed = None
         elif lag[worst] > self._parameters.catch_up_threshold:
             limits = self._limits
             text = f"targets move faster than the joints: {limits.names[worst]} is {lag[worst]:.2f} rad behind at its "
@@ -103,19 +104,7 @@ class MotionLimiter:
         """Begin to follow after a start or a hold: slowly if the way is long."""
         distance = np.abs(goal - previous)
         worst = int(distance.argmax())
-        if distance[worst] <= self._parameters.catch_up_threshold:
-            self._catch_up = None
+        if not self._catch_up.begin(float(distance[worst])):
             return ()
-        self._catch_up = 0.0
         text = f"catching up with the targets slowly: {self._limits.names[worst]} is {distance[worst]:.2f} rad away"
         return (Notice("catch_up", Level.INFO, text),)
-
-    def _velocity(self, dt: float) -> Array:
-        """Return the greatest speed of each joint for this step, (n,) rad/s."""
-        limit = self._limits.velocity
-        if self._catch_up is None:
-            return limit
-        ramp = min(self._catch_up / self._parameters.catch_up_time, 1.0)
-        self._catch_up += dt
-        slow = np.minimum(self._parameters.catch_up_velocity, limit)
-        return slow + ramp * (limit - slow)

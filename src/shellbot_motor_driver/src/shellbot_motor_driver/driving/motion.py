@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shellbot_control import rate_limit
+from shellbot_control import CatchUp, rate_limit
 from shellbot_motor_driver.driving.driver_config import Setpoint
 
 Array = np.ndarray
@@ -31,6 +31,7 @@ class Motion:
 
     def __init__(self, lower: Array, upper: Array, max_velocity: Array, config: Setpoint) -> None:
         self._lower, self._upper, self._max, self._config = lower, upper, max_velocity, config
+        self._catch_up = CatchUp(config.catch_up_threshold, config.catch_up_speed, config.catch_up_time)
         self.reset((lower + upper) / 2.0)
 
     def reset(self, position: Array) -> None:
@@ -53,25 +54,16 @@ class Motion:
     def resume(self) -> None:
         """Let the next `follow` begin slowly if the way is long."""
         self._is_resuming = True
-        self._catch_up = -1.0
 
     def follow(self, targets: Array, dt: float) -> float:
         """Move towards ``targets``; return the longest path if a slow approach begins with this step, else 0."""
-        config, distance = self._config, 0.0
+        distance = 0.0
         if self._is_resuming:
             self._is_resuming = False
             longest = float(np.abs(targets - self.position).max())
-            if longest > config.catch_up_threshold:
-                self._catch_up, distance = 0.0, longest
-        speed = self._max
-        if self._catch_up >= 0.0:
-            ramp = min(self._catch_up / config.catch_up_time, 1.0)
-            slow = np.minimum(config.catch_up_speed, speed)
-            speed = slow + ramp * (speed - slow)
-            self._catch_up += dt
-            if ramp >= 1.0:
-                self._catch_up = -1.0
-        self._step(rate_limit(targets, self.position, speed, dt), dt)
+            if self._catch_up.begin(longest):
+                distance = longest
+        self._step(rate_limit(targets, self.position, self._catch_up.limit(self._max, dt), dt), dt)
         return distance
 
     def hold(self, dt: float) -> None:
