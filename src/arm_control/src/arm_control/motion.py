@@ -13,7 +13,7 @@ import numpy as np
 from arm_control.stability import LEAD, warning
 from robot_mechanics.dynamics.laws import Reference, computed_torque, gravity_pd, open_loop, pd_outside
 from robot_mechanics.trajectories import quintic
-from shellbot_common import TICK, Settings, SettingsError, Stamp, choice, classify_stamp, number
+from shellbot_common import GAP, TICK, Settings, SettingsError, Stamp, choice, classify_stamp, number
 from shellbot_common.reconfigure_page import PageChoice, PageNumber, reconfigure_page
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class ArmMotion:
             self._begin(goal, t)
         if np.isfinite(q).all():
             self._measured = np.asarray(q, dtype=float)
-        dt = max(0.0, min(t - self._stamp, 0.05))
+        dt = max(0.0, min(t - self._stamp, GAP))
         self._stamp = max(t, self._stamp)
         rate = 2.0 * math.pi / self.page.period
         slope = float(np.clip((self.page.amplitude - self._amplitude) / max(dt, 1e-9), -_RISE, _RISE)) if dt else 0.0
