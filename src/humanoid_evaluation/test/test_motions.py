@@ -11,7 +11,7 @@ import pytest
 import humanoid_description
 from humanoid_evaluation.robot import Robot
 from humanoid_motion.parameters import WalkError
-from humanoid_motion.performer import ABORTED, CANCELLED, SUCCEEDED
+from shellbot_common.performance import Outcome
 from shellbot_simulator.core.config import load_config
 
 SHIPPED = ("wave", "bow")
@@ -51,7 +51,7 @@ def test_the_motions_delivered_keep_the_robot_on_its_feet_and_end_in_its_stance(
     robot.run(1.0)
     status = robot.core.status()
     assert (status.mode, status.target) == ("motion", name) and f"It performs {name}: frame" in status.text
-    assert robot.until_the_end().outcome == SUCCEEDED
+    assert robot.until_the_end().outcome is Outcome.SUCCEEDED
     robot.run(1.0)
     assert robot.core.status().mode == "stand"
     assert robot.state.p_world_base == pytest.approx(place, abs=0.015)
@@ -71,7 +71,7 @@ def test_a_motion_is_cancelled_by_cmd_vel_after_which_the_robot_walks_and_by_sta
     start = robot.state.p_world_base[0]
     robot.core.command_twist([0.15, 0.0, 0.0])
     status = robot.until_the_end()
-    assert status.outcome == CANCELLED and "cmd_vel came" in status.text
+    assert status.outcome is Outcome.CANCELLED and "cmd_vel came" in status.text
     robot.run(3.0)
     assert robot.core.status().mode == "walk" and robot.state.p_world_base[0] - start > 0.2
     with pytest.raises(WalkError, match="wave is not performed while it walks; stop first"):
@@ -81,7 +81,7 @@ def test_a_motion_is_cancelled_by_cmd_vel_after_which_the_robot_walks_and_by_sta
     robot.core.perform("wave")
     robot.run(1.5)
     assert robot.core.request("stand") == "goes back to its stance"
-    assert robot.until_the_end().outcome == CANCELLED
+    assert robot.until_the_end().outcome is Outcome.CANCELLED
     robot.run(1.0)
     assert robot.core.status().mode == "stand" and robot.jump < 0.13  # of a walk; a motion has less
 
@@ -94,7 +94,8 @@ def test_an_emergency_stop_and_a_fall_abort_a_motion_and_getting_up_is_an_action
     robot.run(1.2)
     robot.core.emergency_stop()
     held = robot.command
-    assert robot.core.performer.status.outcome == ABORTED and "emergency stop" in robot.core.performer.status.text
+    status = robot.core.performer.status
+    assert status.outcome is Outcome.ABORTED and "emergency stop" in status.text
     with pytest.raises(WalkError, match="rearm it"):
         robot.core.perform("wave")
     robot.run(0.5)
@@ -105,7 +106,7 @@ def test_an_emergency_stop_and_a_fall_abort_a_motion_and_getting_up_is_an_action
     robot.run(0.5)
     robot.simulator.push((150.0, 0.0, 0.0), 0.1)
     status = robot.until_the_end()
-    assert status.outcome == ABORTED and "request recover" in status.text
+    assert status.outcome is Outcome.ABORTED and "request recover" in status.text
     while robot.core.status().mode != "fallen":
         robot.run(0.01)
     with pytest.raises(WalkError, match="wave is not performed: It has fallen"):
@@ -114,10 +115,10 @@ def test_an_emergency_stop_and_a_fall_abort_a_motion_and_getting_up_is_an_action
     robot.run(0.5)
     assert "It gets up, try 1" in robot.core.performer.status.step
     robot.core.cancel()
-    assert robot.until_the_end().outcome == CANCELLED and robot.core.status().mode == "fallen"
+    assert robot.until_the_end().outcome is Outcome.CANCELLED and robot.core.status().mode == "fallen"
     robot.core.perform("get_up")
     status = robot.until_the_end()
-    assert status.outcome == SUCCEEDED and robot.core.status().mode == "stand"
+    assert status.outcome is Outcome.SUCCEEDED and robot.core.status().mode == "stand"
 
 
 def test_motions_of_the_users_hold_their_last_frame_or_lead_back_to_the_balance_without_a_jump(tmp_path):
@@ -135,12 +136,12 @@ def test_motions_of_the_users_hold_their_last_frame_or_lead_back_to_the_balance_
     while robot.core.performer.is_active:
         robot.run(0.01)
         assert robot.command[legs] == pytest.approx(balance[legs], abs=0.03), "on the way back, too"
-    assert robot.core.performer.status.outcome == SUCCEEDED
+    assert robot.core.performer.status.outcome is Outcome.SUCCEEDED
     robot.run(1.0)
     assert robot.command[arm] == pytest.approx(balance[arm], abs=0.02) and robot.jump < 0.03
     assert robot.command[legs] == pytest.approx(balance[legs], abs=0.05)
     robot.core.perform("low", 0.5)
-    assert robot.until_the_end().outcome == SUCCEEDED
+    assert robot.until_the_end().outcome is Outcome.SUCCEEDED
     robot.run(1.0)
     assert robot.core.status().mode == "pose" and "It holds" in robot.core.status().text
     assert robot.state.p_world_base[2] < 0.28 and robot.jump < 0.05

@@ -9,8 +9,9 @@ import pytest
 import humanoid_description
 from humanoid_motion.motions import MotionReader, load_motions
 from humanoid_motion.parameters import WalkError
-from humanoid_motion.performer import CANCELLED, SUCCEEDED, Performer
+from humanoid_motion.performer import Performer
 from shellbot_common import TICK
+from shellbot_common.performance import Outcome
 
 PROFILE = humanoid_description.profile()
 READER = MotionReader.of_robot(humanoid_description.urdf_text(), PROFILE)
@@ -42,7 +43,7 @@ def test_a_motion_passes_its_frames_in_time_and_leaves_the_other_joints_alone(pe
     assert performer.is_played and not performer.holds and path[-1] == pytest.approx(STANCE)
     assert np.array_equal(np.delete(path, HEAD, axis=1), np.tile(np.delete(STANCE, HEAD), (400, 1)))
     performer.finish()
-    assert performer.status.outcome == SUCCEEDED and performer.status.progress == 1.0
+    assert performer.status.outcome is Outcome.SUCCEEDED and performer.status.progress == 1.0
 
 
 @pytest.mark.parametrize("end", ["pause", "cancel"])
@@ -63,7 +64,8 @@ def test_pause_and_cancel_come_to_rest_on_the_path_without_a_jump_of_speed(perfo
         with pytest.raises(WalkError, match="no motion is being played"):
             performer.pause(True)
         performer.finish()
-        assert (performer.status.outcome, performer.status.text) == (CANCELLED, "nod is cancelled: it was requested")
+        assert performer.status.outcome is Outcome.CANCELLED
+        assert performer.status.text == "nod is cancelled: it was requested"
     else:
         assert performer.pause(False) == "nod goes on"
         assert play(performer, 200)[-1] == pytest.approx(STANCE) and performer.is_played

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from action_echo import EchoRobot
 
-from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.gait.walking import LEG_AZIMUTH
+from shellbot_common.performance import Outcome
 
 LED, PUT_DOWN = 0.025, 0.05  # rad in a tick
 LEG = 2

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from action_echo import EchoRobot
 
-from shellbot_action_manager.actions.performance import Cancel, Outcome
+from shellbot_action_manager.actions.performance import Cancel
 from shellbot_action_manager.core import ActionManagerCore
+from shellbot_common.performance import Outcome
 from shellbot_description import named_pose_array
 
 JUMP = 0.05  # rad in a tick

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.actions.transform_and_roll import NAME, Seen, TransformAndRoll, refusal
+from shellbot_common.performance import Outcome
 
 DT = 0.01
 TAKES = 2.0  # s, a transformation

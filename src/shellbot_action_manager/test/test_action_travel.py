@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from action_echo import LEVEL, EchoRobot
 
-from shellbot_action_manager.actions.performance import Cancel, Outcome
+from shellbot_action_manager.actions.performance import Cancel
 from shellbot_action_manager.core import ActionManagerCore
+from shellbot_common.performance import Outcome
 
 JUMP = 0.16  # rad in a tick: a swinging leg at top speed
 MINE = """

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from action_echo import EchoRobot
 
-from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.actions.postures import stability
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.estimation.lost_servos import LostServos
+from shellbot_common.performance import Outcome
 
 JUMP = 0.2  # rad in a tick: a knee that is bent most, as its foot lands; the command filter spreads it over more ticks
 AHEAD = [0.3, 0.0, 0.0]

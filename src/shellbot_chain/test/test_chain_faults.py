@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.actions.transform_and_roll import Seen, TransformAndRoll
 from shellbot_action_manager.body.roll_to import RollTo
 from shellbot_chain.chain import Chain
 from shellbot_common import TICK
+from shellbot_common.performance import Outcome
 from shellbot_common.rotations import tilt_from_quaternion
 from shellbot_description import named_pose_array
 from shellbot_simulator.core.obstacles import Obstacle

@@ -20,11 +20,11 @@ from humanoid_motion.joint_motion import joint_ranges
 from humanoid_motion.motion_fitting import fit, play_error, recording_of, trimmed
 from humanoid_motion.motions import HOLD, MotionReader, MotionSet, load_motions
 from humanoid_motion.parameters import WalkError
-from humanoid_motion.performer import SUCCEEDED
 from robot_evaluation.console import run_tool, say, seed_of
 from robot_evaluation.joint_tables import read_joints
 from robot_evaluation.tables import markdown_table
 from shellbot_common import SettingsError, add_command
+from shellbot_common.performance import Outcome
 from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_simulator.core.config import load_config
 
@@ -131,7 +131,7 @@ def played(name: str, friction: float, seed: int, file: str) -> Dict[str, object
         "seconds": seconds,
         "tilt_deg": math.degrees(tilt),
         "slip_mm": 1e3 * float(np.linalg.norm(robot.state.p_world_base[:2] - place)),
-        "verdict": "green" if status.outcome == SUCCEEDED and not robot.core.has_fallen else f"RED: {text}",
+        "verdict": "green" if status.outcome is Outcome.SUCCEEDED and not robot.core.has_fallen else f"RED: {text}",
     }
 
 

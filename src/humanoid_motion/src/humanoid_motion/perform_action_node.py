@@ -10,10 +10,11 @@ import actionlib
 import rospy
 
 from humanoid_motion.parameters import WalkError
-from humanoid_motion.performer import GET_UP, GET_UP_TEXT, Performance
+from humanoid_motion.performer import GET_UP, GET_UP_TEXT
 from humanoid_motion.robot_core import HumanoidCore
 from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.perform_action_node import NAME, PerformAction
+from shellbot_common.performance import PerformanceStatus
 from shellbot_msgs.msg import ActionDescription, PerformActionGoal
 
 
@@ -36,7 +37,7 @@ class MotionServer(PerformAction):
         texts = {**{name: motion.text for name, motion in core.performer.motions.items()}, GET_UP: GET_UP_TEXT}
         self._descriptions.publish([ActionDescription(name, text, [], "now") for name, text in sorted(texts.items())])
 
-    def _status(self) -> Optional[Performance]:
+    def _status(self) -> Optional[PerformanceStatus]:
         return self._core.performer.status
 
     def _on_goal(self, goal: actionlib.ServerGoalHandle) -> None:

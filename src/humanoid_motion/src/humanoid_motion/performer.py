@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Mapping, Optional
 
 import numpy as np
@@ -11,27 +11,14 @@ import numpy as np
 from humanoid_motion.motions import HOLD, KeyMotion
 from humanoid_motion.parameters import WalkError
 from shellbot_common import TICK
+from shellbot_common.performance import Outcome, PerformanceStatus
 
 GET_UP = "get_up"
 """Name of the action that gets the robot up after a fall; the fall manager plays its motions."""
 GET_UP_TEXT = "gets up after a fall, as the mode recover"
-SUCCEEDED, CANCELLED, ABORTED = "succeeded", "cancelled", "aborted"
 SLOWEST = 0.05  # fraction of the speed that the frames mean
 _BRAKE = 0.2  # s in which a motion that is paused or cancelled comes to rest on its path
 _PLAYED = 0.95  # progress of a motion whose last frame is reached, before the robot stands
-
-
-@dataclass(frozen=True)
-class Performance:
-    """How far an action is."""
-
-    name: str
-    step: str  #: What is being done now
-    phase: float = 0.0  #: 0..1 of that
-    progress: float = 0.0  #: 0..1 of all
-    paused: bool = False
-    outcome: str = ""  #: SUCCEEDED, CANCELLED, ABORTED; empty while it goes on
-    text: str = ""  #: How it ended, a sentence
 
 
 class _Player:
@@ -74,15 +61,15 @@ class Performer:
     ----------
     motions : mapping of str to KeyMotion
         As given.
-    status : Performance or None
+    status : PerformanceStatus or None
         Of the present action or the one before; None before the first.
     """
 
     def __init__(self, motions: Mapping[str, KeyMotion]) -> None:
         self.motions = dict(motions)
-        self.status: Optional[Performance] = None
+        self.status: Optional[PerformanceStatus] = None
         self._player: Optional[_Player] = None
-        self._end = SUCCEEDED, ""  # outcome and sentence, once the robot stands again
+        self._end = Outcome.SUCCEEDED, ""  # outcome and sentence, once the robot stands again
 
     @property
     def is_active(self) -> bool:
@@ -92,7 +79,7 @@ class Performer:
     @property
     def is_cancelled(self) -> bool:
         """Whether the action was cancelled."""
-        return self._end[0] == CANCELLED
+        return self._end[0] is Outcome.CANCELLED
 
     @property
     def is_played(self) -> bool:
@@ -115,15 +102,15 @@ class Performer:
 
     def begin(self, motion: KeyMotion, q: np.ndarray, speed: float) -> float:
         """Begin a motion from joint angles (n,), rad; returns its duration, s."""
-        self._player, self._end = _Player(motion, q, speed), (SUCCEEDED, f"{motion.name} is performed")
-        self.status = Performance(motion.name, "")
+        self._player, self._end = _Player(motion, q, speed), (Outcome.SUCCEEDED, f"{motion.name} is performed")
+        self.status = PerformanceStatus(motion.name, "")
         self._describe(self._player)
         return self._player.duration
 
     def begin_get_up(self) -> None:
         """Follow getting up, which the fall manager plays."""
-        self._player, self._end = None, (SUCCEEDED, "it has got up and stands")
-        self.status = Performance(GET_UP, "")
+        self._player, self._end = None, (Outcome.SUCCEEDED, "it has got up and stands")
+        self.status = PerformanceStatus(GET_UP, "")
 
     def step(self) -> np.ndarray:
         """Return the command (n,), rad, of the next tick of the motion."""
@@ -145,7 +132,7 @@ class Performer:
         """Let the motion come to rest, on the way back to the stance; nothing if none goes on."""
         if self.is_active:
             assert self.status is not None
-            self._end = CANCELLED, f"{self.status.name} is cancelled: {reason}"
+            self._end = Outcome.CANCELLED, f"{self.status.name} is cancelled: {reason}"
             self.status = replace(self.status, step="comes to rest", paused=False)
             if self._player is not None:
                 self._player.is_halted = True
@@ -164,12 +151,12 @@ class Performer:
         """End the action as it was to end."""
         self.end(*self._end)
 
-    def end(self, outcome: str, text: str) -> None:
+    def end(self, outcome: Outcome, text: str) -> None:
         """End the action; nothing if none goes on."""
         if self.is_active:
             assert self.status is not None
             self._player = None
-            progress = 1.0 if outcome == SUCCEEDED else self.status.progress
+            progress = 1.0 if outcome is Outcome.SUCCEEDED else self.status.progress
             self.status = replace(self.status, outcome=outcome, text=text, progress=progress, paused=False)
 
     def _describe(self, player: _Player) -> None:

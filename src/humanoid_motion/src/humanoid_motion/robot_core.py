@@ -19,8 +19,9 @@ from humanoid_motion.late_joints import LateJoints
 from humanoid_motion.measurement_watch import MeasurementWatch
 from humanoid_motion.motions import MODES, MotionReader, load_motions
 from humanoid_motion.parameters import WalkError, WalkParameters
-from humanoid_motion.performer import ABORTED, CANCELLED, GET_UP, Performer
+from humanoid_motion.performer import GET_UP, Performer
 from shellbot_common import TICK, RobotProfile, package_file
+from shellbot_common.performance import Outcome
 from shellbot_common.rotations import wrap_angle
 
 # s in which the command goes over to the engine's; from a step that was held it has further to go
@@ -88,7 +89,7 @@ class HumanoidCore:
         self.engine.reset()
         self.falls.reset()
         self._watch.reset()
-        self.performer.end(ABORTED, "the simulation was reset")
+        self.performer.end(Outcome.ABORTED, "the simulation was reset")
         self._late.reset()
         self._mode = "engine"
         self._command: Optional[np.ndarray] = None
@@ -257,7 +258,7 @@ class HumanoidCore:
         """End the walk, getting up or the motion: the joints are held."""
         self.engine.command_twist((0.0, 0.0, 0.0))
         self.falls.give_up()
-        self.performer.end(ABORTED, reason)
+        self.performer.end(Outcome.ABORTED, reason)
         if self._mode == "motion":
             self._hold()
 
@@ -395,13 +396,13 @@ class HumanoidCore:
         if self._mode == "engine":
             performer.finish() if is_get_up else self._finish_motion()
         elif self._mode == "fall" and not is_get_up:
-            performer.end(ABORTED, "the robot fell; request recover to get up")
+            performer.end(Outcome.ABORTED, "the robot fell; request recover to get up")
         elif self._mode == "fall" and self.falls.activity == "get_up":
             performer.show(self.falls.text)
         elif self._mode == "fall":
-            performer.finish() if performer.is_cancelled else performer.end(ABORTED, self.falls.text)
+            performer.finish() if performer.is_cancelled else performer.end(Outcome.ABORTED, self.falls.text)
         elif self._mode == "pose" and self._joints.pose != self._joints.standing:
-            performer.end(CANCELLED, "the joints were moved on its way back to the stance")
+            performer.end(Outcome.CANCELLED, "the joints were moved on its way back to the stance")
         elif self._mode == "motion" and performer.is_played:
             self._hold()
             if performer.holds:
@@ -413,7 +414,7 @@ class HumanoidCore:
     def _finish_motion(self) -> None:
         """End a motion as it was to end, or as one that joints did not follow."""
         if self._late.in_motion and not self.performer.is_cancelled:
-            self.performer.end(ABORTED, f"the motion is over, but {self._late.in_motion} was behind")
+            self.performer.end(Outcome.ABORTED, f"the motion is over, but {self._late.in_motion} was behind")
         self.performer.finish()
 
     def _posed(self) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.actions.performance import Orders, Outcome, Seen
+from shellbot_action_manager.actions.performance import Orders, Seen
 from shellbot_action_manager.actions.performer import Performer
 from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.behaviours.perform import NO_ACTION
@@ -33,6 +33,7 @@ from shellbot_action_manager.modes.announcer import Announcer
 from shellbot_action_manager.modes.mode_machine import ModeMachine
 from shellbot_action_manager.modes.mode_table import STOPPED, WAITING, Mode
 from shellbot_common import TICK, Stamp, classify_stamp
+from shellbot_common.performance import Outcome
 from shellbot_common.rotations import is_attitude, rpy_from_quaternion
 
 _ANSWER_HOLDS = 5.0  # s that the answer to a request stays the sentence of the mode topic

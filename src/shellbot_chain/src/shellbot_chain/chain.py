@@ -12,7 +12,6 @@ import numpy as np
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.trace import Trace, TraceRecorder
 from robot_mechanics.errors import KinematicsError
-from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config as load_action_config
 from shellbot_action_manager.core import ActionManagerCore
@@ -21,6 +20,7 @@ from shellbot_action_manager.estimation.imu_input import ImuInput
 from shellbot_action_manager.estimation.odometry import OdometryCore, OdometryState
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_common import TICK
+from shellbot_common.performance import Outcome
 from shellbot_control import ControlError, JointLimits
 from shellbot_description import DescriptionError, driven_joint_names, expand
 from shellbot_kinematics.reference_packing import pack_references

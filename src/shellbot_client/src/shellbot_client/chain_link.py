@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Mapping, Sequence, Tuple
 
-from shellbot_action_manager.actions.performance import Outcome
 from shellbot_chain.chain import Chain
+from shellbot_common.performance import Outcome
 
 from .link import ActionProgress
 from .mission import BodyPose, Observation, Twist

@@ -8,6 +8,7 @@ from typing import Any
 import actionlib
 import rospy
 
+from shellbot_common.performance import Outcome
 from shellbot_common.publisher_node import Publisher
 
 
@@ -21,7 +22,7 @@ class ActionServer(actionlib.ActionServer):
             publisher.__class__ = Publisher
 
 
-def end_goal(name: str, goal: actionlib.ServerGoalHandle, outcome: str, result: Any, text: str) -> None:
+def end_goal(name: str, goal: actionlib.ServerGoalHandle, outcome: Outcome, result: Any, text: str) -> None:
     """Log how the goal of an action ended, and send its result.
 
     Parameters
@@ -30,15 +31,19 @@ def end_goal(name: str, goal: actionlib.ServerGoalHandle, outcome: str, result: 
         Of the action, for the log.
     goal : ServerGoalHandle
         That was accepted.
-    outcome : str
-        succeeded, cancelled or aborted.
+    outcome : Outcome
+        By which the result's status is chosen.
     result : message
         Of the action's type.
     text : str
         How it ended, a sentence.
     """
-    (rospy.logwarn if outcome == "aborted" else rospy.loginfo)(f"{name}: {outcome}: {text}")
-    ends = {"succeeded": goal.set_succeeded, "cancelled": goal.set_canceled, "aborted": goal.set_aborted}
+    (rospy.logwarn if outcome is Outcome.ABORTED else rospy.loginfo)(f"{name}: {outcome}: {text}")
+    ends = {
+        Outcome.SUCCEEDED: goal.set_succeeded,
+        Outcome.CANCELLED: goal.set_canceled,
+        Outcome.ABORTED: goal.set_aborted,
+    }
     ends[outcome](result, text)
 
 

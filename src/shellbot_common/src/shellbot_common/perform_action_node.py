@@ -11,6 +11,7 @@ from std_srvs.srv import SetBool, SetBoolRequest, SetBoolResponse
 
 from shellbot_common.action_server_node import ActionServer, end_goal, reject_goal
 from shellbot_common.operator_interface_node import OperatorInterface
+from shellbot_common.performance import Outcome, PerformanceStatus
 from shellbot_common.publisher_node import Publisher
 from shellbot_msgs.msg import ActionDescriptions, PerformActionAction, PerformActionFeedback, PerformActionResult
 
@@ -44,15 +45,16 @@ class PerformAction:
             return  # a goal is being taken: a later tick reports
         try:
             with self._lock:
-                if not self._report_end() and not 0.0 <= t - self._reported < _FEEDBACK:
-                    status, self._reported = self._status(), t
+                is_due, status = not 0.0 <= t - self._reported < _FEEDBACK, self._status()
+                if not self._report_end() and is_due and status is not None:
+                    self._reported = t
                     feedback = PerformActionFeedback(status.step, status.phase, status.progress, status.paused)
                     self._goal.publish_feedback(feedback)
         finally:
             self._server.lock.release()
 
-    def _status(self) -> Any:
-        """Return step, phase, progress, paused, outcome and text of the core's action; None before the first."""
+    def _status(self) -> Optional[PerformanceStatus]:
+        """Return how far the core's action is; None before the first."""
         raise NotImplementedError
 
     def _on_goal(self, goal: actionlib.ServerGoalHandle) -> None:
@@ -68,12 +70,14 @@ class PerformAction:
     def _report_end(self) -> bool:
         """Send the result of an action that has ended; return whether none is under way."""
         status = self._status()
-        if self._goal is not None and status is None:
-            self._end("aborted", "the simulation was reset")
-        elif self._goal is not None and status.outcome:
+        if self._goal is None:
+            return True
+        if status is None:
+            self._end(Outcome.ABORTED, "the simulation was reset")
+        elif status.outcome:
             self._end(status.outcome, status.text)
         else:
-            return self._goal is None
+            return False
         return True
 
     def _begin(self, goal: actionlib.ServerGoalHandle) -> None:
@@ -83,9 +87,9 @@ class PerformAction:
     def _reject(self, goal: actionlib.ServerGoalHandle, text: str) -> None:
         reject_goal(NAME, goal, PerformActionResult(False, text), text)
 
-    def _end(self, outcome: str, text: str) -> None:
+    def _end(self, outcome: Outcome, text: str) -> None:
         goal, self._goal = self._goal, None
-        end_goal(NAME, goal, outcome, PerformActionResult(outcome == "succeeded", text), text)
+        end_goal(NAME, goal, outcome, PerformActionResult(outcome is Outcome.SUCCEEDED, text), text)
 
     def _on_pause(self, request: SetBoolRequest) -> SetBoolResponse:
         reason = self._operator.refusal(request)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What passes between an action that is performed and the robot: what it sees, what it wants, how far it is."""
+"""What passes between an action that is performed and the robot: what it sees, what it wants."""
 
 from __future__ import annotations
 
@@ -11,34 +11,11 @@ from typing import Mapping, Optional, Tuple
 import numpy as np
 
 
-class Outcome(str, Enum):
-    """How a performance ended."""
-
-    SUCCEEDED = "succeeded"
-    CANCELLED = "cancelled"
-    ABORTED = "aborted"
-
-    __str__ = str.__str__
-
-
 class Cancel(Enum):
     """When a cancelled action goes back to rest."""
 
     NOW = "now"
     AFTER_STEP = "step"
-
-
-@dataclass(frozen=True)
-class PerformanceStatus:
-    """How far an action is."""
-
-    name: str
-    step: str  #: Such as "2 of 5: lift"
-    phase: float  #: 0..1 of the step
-    progress: float  #: 0..1 of the whole
-    paused: bool
-    outcome: Optional[Outcome] = None  #: None while it runs
-    text: str = ""  #: Sentence about the outcome
 
 
 @dataclass(frozen=True)

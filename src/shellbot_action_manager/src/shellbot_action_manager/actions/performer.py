@@ -12,12 +12,13 @@ import numpy as np
 from shellbot_action_manager.actions.expressions import evaluate
 from shellbot_action_manager.actions.guided_walk import GuidedWalk
 from shellbot_action_manager.actions.hand_player import HandPlayer
-from shellbot_action_manager.actions.performance import Cancel, Orders, Outcome, PerformanceStatus, Seen
+from shellbot_action_manager.actions.performance import Cancel, Orders, Seen
 from shellbot_action_manager.actions.plan import Again, ByHand, Guided, ModeChange, Part, Performance, Plan, While
 from shellbot_action_manager.actions.planning import Planner
 from shellbot_action_manager.actions.player import BACK, Player
 from shellbot_action_manager.actions.postures import Postures
 from shellbot_action_manager.errors import ActionError
+from shellbot_common.performance import Outcome, PerformanceStatus
 
 _MOST_JUMPS = 1000  # loops that are left out, one after the other, in a tick
 
@@ -83,7 +84,7 @@ class Performer:
         self._plan, self._speed, self._elapsed = plan, speed, 0.0
         self._paused, self._cancel, self._because, self._counts, self._origin = False, None, "", {}, None
         self._player = self._walk = None
-        self.status = PerformanceStatus(plan.name, "", 0.0, 0.0, False)
+        self.status = PerformanceStatus(plan.name, "")
         self._see(0.0, seen)
         self._begin_part(0)
 

@@ -9,8 +9,8 @@ from typing import Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.body.roll_to import RollTo, RollToConfig
+from shellbot_common.performance import Outcome
 
 NAME = "transform_and_roll"
 FARTHEST_M = 20.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Optional
 
-from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.actions.postures import feet_in_walk_axes
 from shellbot_action_manager.behaviours.on_feet import OnFeet, within_reach
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
@@ -13,6 +12,7 @@ from shellbot_action_manager.behaviours.registry import register
 from shellbot_action_manager.body.body_pose import feet_in_base
 from shellbot_action_manager.body.legs import feet_command, limb_commands, upper_joints
 from shellbot_action_manager.body.upper_shells import move_toward
+from shellbot_common.performance import Outcome
 
 NO_ACTION = "there is no action to perform; send a goal to perform_action"
 

@@ -11,13 +11,13 @@ import actionlib
 import rospy
 from std_srvs.srv import Trigger, TriggerRequest, TriggerResponse
 
-from shellbot_action_manager.actions.performance import Outcome, PerformanceStatus
 from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionError
 from shellbot_action_manager.node.action_manager_conversions import descriptions_to_message
 from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.perform_action_node import NAME, PerformAction
+from shellbot_common.performance import Outcome, PerformanceStatus
 from shellbot_msgs.msg import PerformActionGoal, PerformActionResult
 
 LONGEST_QUEUE = 20
@@ -106,11 +106,11 @@ class PerformActionServer(PerformAction):
             return TriggerResponse(False, reason)
         return TriggerResponse(True, f"{status.step} is undone, then {status.name} pauses")
 
-    def _end(self, outcome: str, text: str) -> None:
+    def _end(self, outcome: Outcome, text: str) -> None:
         super()._end(outcome, text)
         while self._queue and self._goal is None:
             waiting, plan, speed = self._queue.popleft()
-            if outcome == Outcome.ABORTED:
+            if outcome is Outcome.ABORTED:
                 self._reject(waiting, f"the action before it was aborted: {text}")
                 continue
             accepted, reason = self._begin_plan(waiting, plan, speed)

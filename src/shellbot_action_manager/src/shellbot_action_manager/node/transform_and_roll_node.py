@@ -13,10 +13,10 @@ import rospy
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 
-from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.actions.transform_and_roll import NAME, Orders, Seen, TransformAndRoll, refusal
 from shellbot_common.action_server_node import ActionServer, end_goal, reject_goal
 from shellbot_common.init_node import init_node
+from shellbot_common.performance import Outcome
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_msgs.msg import Mode, PerformActionAction, PerformActionFeedback, PerformActionResult
