@@ -87,7 +87,7 @@ class ImuSensor:
             error = math.radians(self._config.orientation_std_deg) * self._noise[0]
             mujoco.mju_quatIntegrate(measured, error, 1.0)
         if not self._config.imu_yaw:
-            w, x, y, z = measured.copy()
+            w, x, y, z = measured.copy()  # not by yaw_from_quaternion: on arrays it takes 8 times as long
             yaw = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
             back = np.array([math.cos(0.5 * yaw), 0.0, 0.0, -math.sin(0.5 * yaw)])
             mujoco.mju_mulQuat(measured, back, measured.copy())
