@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
 
+import psutil
 import rospy
 
 
@@ -15,8 +15,8 @@ def end_launch(name: str) -> None:
 
     The node is required: roslaunch would end everything after it, too, but call its end a death, in red.
     """
-    parent = os.getppid()
-    if not rospy.is_shutdown() and b"roslaunch" in Path(f"/proc/{parent}/cmdline").read_bytes():
+    parent = psutil.Process(os.getppid())
+    if not rospy.is_shutdown() and "roslaunch" in " ".join(parent.cmdline()):
         rospy.loginfo("%s: done; ending everything", name)
-        os.kill(parent, signal.SIGINT)
+        parent.send_signal(signal.SIGINT)
         rospy.spin()
