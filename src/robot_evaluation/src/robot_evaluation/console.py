@@ -27,6 +27,12 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
+def show(text: str) -> None:
+    """Write on standard error what goes on: over the text before on a terminal, a line elsewhere."""
+    sys.stderr.write(f"\r\033[K{text}" if sys.stderr.isatty() else f"{text}\n")
+    sys.stderr.flush()
+
+
 def add_seeds(parser: argparse.ArgumentParser, default: Optional[str], what: str) -> None:
     """Add the option ``--seeds``, which `seeds_of` reads; `what` is a run of one seed."""
     shown = f" (default {default})" if default else ""

@@ -8,7 +8,7 @@ import importlib
 import sys
 from typing import Iterable, List, Optional
 
-from robot_evaluation.console import Progress, run_tool, say, seed_of
+from robot_evaluation.console import Progress, run_tool, say, seed_of, show
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.tables import markdown_table
 from shellbot_action_manager.actions.library import Action, ActionLibrary
@@ -87,8 +87,7 @@ def _perform(arguments: argparse.Namespace) -> int:
 
 
 def _show(progress: ActionProgress) -> None:
-    sys.stderr.write(f"\r\033[K{100 * progress.fraction:3.0f} %  {progress.step}")
-    sys.stderr.flush()
+    show(f"{100 * progress.fraction:3.0f} %  {progress.step}")
 
 
 def _run(arguments: argparse.Namespace) -> int:

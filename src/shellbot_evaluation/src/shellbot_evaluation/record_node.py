@@ -12,6 +12,7 @@ import rosgraph
 import rospy
 from sensor_msgs.msg import JointState
 
+from robot_evaluation.console import show
 from robot_evaluation.errors import EvaluationError
 
 from .action_record import Recorder
@@ -41,7 +42,7 @@ def listen(recorder: Recorder, countdown: bool) -> None:
     rospy.init_node("action_recorder", anonymous=True, disable_rostime=True, disable_signals=True)
     if recorder.began and countdown:
         for seconds in range(_COUNTDOWN, 0, -1):
-            _show(f"recording in {seconds} s")
+            show(f"recording in {seconds} s")
             time.sleep(1.0)
     messages: queue.Queue = queue.Queue()
     subscriber = rospy.Subscriber("joint_states", JointState, messages.put, queue_size=1000, tcp_nodelay=True)
@@ -59,7 +60,7 @@ def listen(recorder: Recorder, countdown: bool) -> None:
                     ) from None
             if time.monotonic() - shown > _SHOWN and recorder.names:
                 shown = time.monotonic()
-                _show(_state(recorder))
+                show(_state(recorder))
             if keys and select.select([sys.stdin], [], [], 0.0)[0]:
                 keys = sys.stdin.readline() != ""  # "": there is no keyboard
                 if keys:
@@ -78,8 +79,3 @@ def _state(recorder: Recorder) -> str:
         return "waiting for a joint to move; Enter begins now, Ctrl-C gives up"
     moving = ", ".join(recorder.moving(_SHOWN)) or "nothing"
     return f"recording {recorder.duration:5.1f} s, moving: {moving}; Enter ends"
-
-
-def _show(text: str) -> None:
-    sys.stderr.write(f"\r\033[K{text}" if sys.stderr.isatty() else f"{text}\n")
-    sys.stderr.flush()
