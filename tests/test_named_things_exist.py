@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from shellbot_teleop.controls import mode_buttons
 from shellbot_teleop.joystick_mapping import JoystickMapping
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.keys import NAMED_KEYS, key_label
@@ -50,13 +51,18 @@ def keys_of(text, in_key_table=False):
     return {NAMES.get(name, name) for name in found}
 
 
-def named_in_docs():
-    """Every clause of the docs that names a key."""
+def lines_of_docs():
     for file in DOCS:
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-            for clause in re.split(r"[;:]|\. ", line):
-                if keys_of(clause):
-                    yield f"{file.relative_to(ROOT)}:{number}", clause, keys_of(clause)
+            yield f"{file.relative_to(ROOT)}:{number}", line
+
+
+def named_in_docs():
+    """Every clause of the docs that names a key."""
+    for where, line in lines_of_docs():
+        for clause in re.split(r"[;:]|\. ", line):
+            if keys_of(clause):
+                yield where, clause, keys_of(clause)
 
 
 def wrong_keys(clauses):
@@ -113,6 +119,24 @@ def test_the_table_of_the_joystick_names_the_buttons_of_its_mapping():
 def test_wrong_keys_are_found(text, words):
     clauses = [("here", clause, keys_of(clause)) for clause in re.split(r"[;:]|\. ", text)]
     assert words in " ".join(wrong_keys([c for c in clauses if c[2]]))
+
+
+# ---- buttons -------------------------------------------------------------------------
+
+
+def test_buttons_in_docs_are_those_of_the_window():
+    code = "".join(
+        f.read_text(encoding="utf-8") for f in (ROOT / "src/shellbot_teleop/src/shellbot_teleop/qt").glob("*.py")
+    )
+    buttons = {*re.findall(r'\bbutton\(tr\("(.+?)"\)', code), *(text for text, _ in mode_buttons(KEYMAP))}
+    named = [
+        (where, marked or plain)
+        for where, line in lines_of_docs()
+        for marked, plain in re.findall(r"\bbutton (?:\*([^*]+)\*|([A-Z]\w*))", line)
+    ]
+    wrong = [f"{where} names the button {name!r}" for where, name in named if name not in buttons]
+    assert len(named) >= 4, "the docs name buttons in another form now"
+    assert not wrong, "\n".join([*wrong, f"the window has {sorted(buttons)}"])
 
 
 # ---- nodes ---------------------------------------------------------------------------
