@@ -9,6 +9,7 @@ import re
 import subprocess
 import tokenize
 import xml.etree.ElementTree as ElementTree
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -152,22 +153,21 @@ EXECUTABLES = {kind for package, kind, _ in LAUNCHED if (ROOT / "src" / package)
 AFTER_NODE = {"and", "from", "has", "in", "is", "it", "itself", "of", "start", "started", "that", "to", "was", "which"}
 
 
+@lru_cache(maxsize=None)
 def sentences():
-    """Every string constant that is no docstring."""
-    for file in [*sorted((ROOT / "src").glob("*/src/**/*.py")), *sorted((ROOT / "src").glob("*/nodes/*"))]:
+    """Every string constant of programs that is no docstring."""
+    found = []
+    for file in sorted(
+        file for folder in ("src/*/src/**/*.py", "src/*/nodes/*", "scripts/lib/*.py") for file in ROOT.glob(folder)
+    ):
         if not file.is_file():
             continue
         tree = ast.parse(file.read_text(encoding="utf-8"))
-        docstrings = {
-            id(node.body[0].value)
-            for node in ast.walk(tree)
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
-            and node.body
-            and isinstance(node.body[0], ast.Expr)
-        }
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
-                yield f"{file.relative_to(ROOT)}:{node.lineno}", node.value
+                found.append((f"{file.relative_to(ROOT)}:{node.lineno}", node.value))
+    return found
 
 
 def unknown_nodes(found):
@@ -190,6 +190,17 @@ def test_wrong_nodes_are_found():
         "is the node gain up?",
     ]
     assert len(list(unknown_nodes(("here", text) for text in texts))) == 3
+
+
+# ---- words of messages ---------------------------------------------------------------
+
+RIDDLES = r"\b(?:told|tells?|asked|heard|nobody|wanted|kept|in the way)\b"
+
+
+def test_messages_use_the_words_of_the_field():
+    """docs/conventions.md has the words; a robot lists, reports and requests."""
+    wrong = [f"{where}: {text!r}" for where, text in sentences() if re.search(RIDDLES, text)]
+    assert not wrong, "\n".join(wrong)
 
 
 # ---- steps of a transition -----------------------------------------------------------
