@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from shellbot_action_manager.actions.performance import Outcome
-from shellbot_action_manager.actions.transform_and_roll import NAME, Seen, TransformAndRoll, refusal
+from shellbot_action_manager.actions.transform_and_roll import NAME, TransformAndRoll, TransformObservation, refusal
 
 DT = 0.01
 TAKES = 2.0  # s, a transformation
@@ -32,7 +32,7 @@ class Robot:
         c, s = math.cos(self.pose[2]), math.sin(self.pose[2])
         velocity = np.array([[c, s], [-s, c]]) @ self.velocity
         text = f"{self.mode} to {self.target}"
-        return Seen(
+        return TransformObservation(
             self.t, tuple(self.pose), tuple(velocity), self.mode, self.target, step, min(self.progress, 1.0), text
         )
 

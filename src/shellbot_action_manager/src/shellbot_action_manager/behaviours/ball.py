@@ -190,7 +190,7 @@ class OpenBall(OnPath):
         if state.orientation is None and self._path().nearly_closed:
             return _BLIND.format("attitude", "beginning to open")
         lies = f"lies tilted by {np.degrees(state.tilt):.0f} deg"
-        if self._rights and self._righting.gives_up:
+        if self._rights and self._righting.has_timed_out:
             after = f"{lies} after {self._righting.time:.0f} s of rolling upright"
             return f"{after}; clear and level its surroundings, then try again"
         if self._path().on_pole:
