@@ -269,7 +269,9 @@ def test_wrong_files_are_found():
 
 TERMS = """CLIK, Levenberg-Marquardt, branch, batch, packed, virtual chassis, serpenoid, winding angle, shape space,
 side-winding, velocity map, walking engine, sole, centre of pressure, DCM, gore, fan, duty factor, regressor,
-connector, driver, odometry, operator in control, seed, cost of transport, lock-step, rest pose"""
+connector, driver, odometry, operator in control, seed, cost of transport, lock-step, rest pose, behaviour, payload,
+load share, sag, manipulability, dead-man, monitor mode, servo map, rtf, return delay, campaign, covariance,
+touchdown"""
 
 
 def test_the_glossary_explains_the_terms_of_every_robot():
