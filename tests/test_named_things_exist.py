@@ -9,11 +9,13 @@ import re
 import subprocess
 import tokenize
 import xml.etree.ElementTree as ElementTree
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 import yaml
 
+from shellbot_teleop.controls import mode_buttons
 from shellbot_teleop.joystick_mapping import JoystickMapping
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.keys import NAMED_KEYS, key_label
@@ -50,13 +52,18 @@ def keys_of(text, in_key_table=False):
     return {NAMES.get(name, name) for name in found}
 
 
-def named_in_docs():
-    """Every clause of the docs that names a key."""
+def lines_of_docs():
     for file in DOCS:
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-            for clause in re.split(r"[;:]|\. ", line):
-                if keys_of(clause):
-                    yield f"{file.relative_to(ROOT)}:{number}", clause, keys_of(clause)
+            yield f"{file.relative_to(ROOT)}:{number}", line
+
+
+def named_in_docs():
+    """Every clause of the docs that names a key."""
+    for where, line in lines_of_docs():
+        for clause in re.split(r"[;:]|\. ", line):
+            if keys_of(clause):
+                yield where, clause, keys_of(clause)
 
 
 def wrong_keys(clauses):
@@ -115,6 +122,24 @@ def test_wrong_keys_are_found(text, words):
     assert words in " ".join(wrong_keys([c for c in clauses if c[2]]))
 
 
+# ---- buttons -------------------------------------------------------------------------
+
+
+def test_buttons_in_docs_are_those_of_the_window():
+    code = "".join(
+        f.read_text(encoding="utf-8") for f in (ROOT / "src/shellbot_teleop/src/shellbot_teleop/qt").glob("*.py")
+    )
+    buttons = {*re.findall(r'\bbutton\(tr\("(.+?)"\)', code), *(text for text, _ in mode_buttons(KEYMAP))}
+    named = [
+        (where, marked or plain)
+        for where, line in lines_of_docs()
+        for marked, plain in re.findall(r"\bbutton (?:\*([^*]+)\*|([A-Z]\w*))", line)
+    ]
+    wrong = [f"{where} names the button {name!r}" for where, name in named if name not in buttons]
+    assert len(named) >= 4, "the docs name buttons in another form now"
+    assert not wrong, "\n".join([*wrong, f"the window has {sorted(buttons)}"])
+
+
 # ---- nodes ---------------------------------------------------------------------------
 
 LAUNCHED = [
@@ -128,22 +153,21 @@ EXECUTABLES = {kind for package, kind, _ in LAUNCHED if (ROOT / "src" / package)
 AFTER_NODE = {"and", "from", "has", "in", "is", "it", "itself", "of", "start", "started", "that", "to", "was", "which"}
 
 
+@lru_cache(maxsize=None)
 def sentences():
-    """Every string constant that is no docstring."""
-    for file in [*sorted((ROOT / "src").glob("*/src/**/*.py")), *sorted((ROOT / "src").glob("*/nodes/*"))]:
+    """Every string constant of programs that is no docstring."""
+    found = []
+    for file in sorted(
+        file for folder in ("src/*/src/**/*.py", "src/*/nodes/*", "scripts/lib/*.py") for file in ROOT.glob(folder)
+    ):
         if not file.is_file():
             continue
         tree = ast.parse(file.read_text(encoding="utf-8"))
-        docstrings = {
-            id(node.body[0].value)
-            for node in ast.walk(tree)
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
-            and node.body
-            and isinstance(node.body[0], ast.Expr)
-        }
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
-                yield f"{file.relative_to(ROOT)}:{node.lineno}", node.value
+                found.append((f"{file.relative_to(ROOT)}:{node.lineno}", node.value))
+    return found
 
 
 def unknown_nodes(found):
@@ -166,6 +190,17 @@ def test_wrong_nodes_are_found():
         "is the node gain up?",
     ]
     assert len(list(unknown_nodes(("here", text) for text in texts))) == 3
+
+
+# ---- words of messages ---------------------------------------------------------------
+
+RIDDLES = r"\b(?:told|tells?|asked|heard|nobody|wanted|kept|in the way)\b"
+
+
+def test_messages_use_the_words_of_the_field():
+    """docs/conventions.md has the words; a robot lists, reports and requests."""
+    wrong = [f"{where}: {text!r}" for where, text in sentences() if re.search(RIDDLES, text)]
+    assert not wrong, "\n".join(wrong)
 
 
 # ---- steps of a transition -----------------------------------------------------------
@@ -234,7 +269,9 @@ def test_wrong_files_are_found():
 
 TERMS = """CLIK, Levenberg-Marquardt, branch, batch, packed, virtual chassis, serpenoid, winding angle, shape space,
 side-winding, velocity map, walking engine, sole, centre of pressure, DCM, gore, fan, duty factor, regressor,
-connector, driver, odometry, operator in control, seed, cost of transport, lock-step, rest pose"""
+connector, driver, odometry, operator in control, seed, cost of transport, lock-step, rest pose, behaviour, payload,
+load share, sag, manipulability, dead-man, monitor mode, servo map, rtf, return delay, campaign, covariance,
+touchdown"""
 
 
 def test_the_glossary_explains_the_terms_of_every_robot():

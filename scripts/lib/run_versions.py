@@ -211,7 +211,7 @@ def arguments(argv: Optional[Sequence[str]]) -> argparse.Namespace:
         prog="scripts/test versions",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description=__doc__
-        + "\nEnvironments, logs, JUnit files and results are kept in build/versions. Needs the network once.",
+        + "\nEnvironments, logs, JUnit files and results are in build/versions. Needs the network once.",
         epilog=f"the usual pairs of Python and numba:{usual}\n\n"
         "What needs ROS is skipped, with the reason: that is for scripts/test unit.",
     )
@@ -289,7 +289,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         say(str(error))
         return 2
     except KeyboardInterrupt:
-        say("interrupted; what has finished is kept: scripts/test versions --table, and --only runs the rest")
+        say("interrupted; what has finished is stored: scripts/test versions --table, and --only runs the others")
         return 130
     return 0 if good else 1
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Check the arguments of scripts/sim and scripts/onboard before anything is started.
 
-roslaunch ignores an argument that it does not know, and a node that is told nonsense dies and is respawned for ever;
-both are told here in one line instead. What an argument may be is in a YAML file beside the launch file. The options
-of roslaunch itself (-p 11312, --screen, ...) are passed through.
+roslaunch ignores an argument that it does not know, and a node with a wrong value dies and is respawned for ever;
+both are reported here in one line instead. What an argument may be is in a YAML file beside the launch file. The
+options of roslaunch itself (-p 11312, --screen, ...) are passed through.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Results of `scripts/test versions`: read from JUnit files, told as a table."""
+"""Results of `scripts/test versions`: read from JUnit files, written as a table."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def test_refusals_and_requests_made_twice():
     for goal in ("hexapod", "stand", "sit"):
         accepted, text = r.core.request_mode(goal)
         assert not accepted
-        assert text.startswith("no attitude from the IMU: the ball does not know how it lies")
+        assert text.startswith("no attitude from the IMU: how the ball lies is not known")
     assert robot(variant="walker").core.request_mode("shell") == (
         False,
         "this robot has no upper shells and cannot close; the modes are hexapod, stand, sit, relax",

@@ -290,7 +290,7 @@ def test_a_catch_that_fails_is_tried_again():
     assert stages.count("catch") == 3
     assert stages.count("close") == 2
     assert righting.tries == 3
-    assert not righting.gives_up
+    assert not righting.has_timed_out
 
 
 def test_trembling_on_open_gores_and_a_turn_about_the_vertical_are_standing():
@@ -313,13 +313,13 @@ def test_it_gives_up_after_its_limit_but_not_in_a_catch():
     turning = np.array([2.0 * CONFIG.righting.still, 0.0, 0.0])
     righting.time, righting.stage = 2.0 * CONFIG.righting.limit, "catch"
     righting.step(DT, upright, turning, np.zeros(2))
-    assert not righting.gives_up, "it stands upright and rocks"
+    assert not righting.has_timed_out, "it stands upright and rocks"
     for _ in range(int(CONFIG.righting.catch_time / DT) + 1):
         righting.step(DT, upright, turning, np.zeros(2))
-    assert righting.stage == "close" and righting.gives_up
+    assert righting.stage == "close" and righting.has_timed_out
     for _ in range(int(2.0 * CONFIG.righting.still_time / DT)):
         righting.step(DT, upright, np.zeros(3), np.zeros(2))
-    assert not righting.gives_up, "it has begun to rest"
+    assert not righting.has_timed_out, "it has begun to rest"
 
 
 def test_an_approach_that_comes_to_rest_runs_up_again():

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shellbot_action_manager.actions.transform_and_roll import NAME, Seen, TransformAndRoll, refusal
+from shellbot_action_manager.actions.transform_and_roll import NAME, TransformAndRoll, TransformObservation, refusal
 from shellbot_common.performance import Outcome
 
 DT = 0.01
@@ -32,7 +32,7 @@ class Robot:
         c, s = math.cos(self.pose[2]), math.sin(self.pose[2])
         velocity = np.array([[c, s], [-s, c]]) @ self.velocity
         text = f"{self.mode} to {self.target}"
-        return Seen(
+        return TransformObservation(
             self.t, tuple(self.pose), tuple(velocity), self.mode, self.target, step, min(self.progress, 1.0), text
         )
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from shellbot_action_manager.actions.transform_and_roll import Seen, TransformAndRoll
+from shellbot_action_manager.actions.transform_and_roll import TransformAndRoll, TransformObservation
 from shellbot_action_manager.body.roll_to import RollTo
 from shellbot_chain.chain import Chain
 from shellbot_common import TICK
@@ -326,7 +326,7 @@ def act(chain, action, each_tick=lambda: None, limit_s=150.0):
         each_tick()
         mode = chain.output.mode
         orders = action.step(
-            Seen(
+            TransformObservation(
                 chain.time,
                 chain.odom,
                 tuple(chain.estimate.twist[:2]),

@@ -29,7 +29,7 @@ def test_a_second_operator_is_refused_and_learns_who_has_control(lease):
 def test_control_that_was_given_up_is_free(lease):
     assert lease.give_up("terminal") == (False, "terminal on laptop is not in control")
     assert lease.give_up("window")[0] and lease.holder == ""
-    assert "nobody is" in lease.refusal("window", 0.2), "also its own commands count only with control"
+    assert "no operator is" in lease.refusal("window", 0.2), "also its own commands count only with control"
     assert lease.take("terminal", 0.2)[0] and lease.holder == "terminal"
 
 

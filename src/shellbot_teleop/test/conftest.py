@@ -18,7 +18,7 @@ from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
 from shellbot_common import package_file
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
-from shellbot_teleop.effects import PublishTwist, ShowLife
+from shellbot_teleop.effects import Heartbeat, PublishTwist
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.robot_monitor import RobotMonitor
 
@@ -80,7 +80,7 @@ class Setup:
         self.controller = OperatorController(
             self.model,
             config,
-            lambda effect: isinstance(effect, ShowLife) or self.out.append((time.monotonic(), effect)),
+            lambda effect: isinstance(effect, Heartbeat) or self.out.append((time.monotonic(), effect)),
         )
         self.model.observe_operator("teleop_window", True)
         self.window = TeleopWindow(config, self.controller, self.monitor)

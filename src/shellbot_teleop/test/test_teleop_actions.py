@@ -74,7 +74,7 @@ def test_silence_and_bad_numbers_are_reported():
     model = model_of(FeedbackSeen("a", "lift", math.nan, False))
     assert model.state(0.0).fraction == 0.0
     assert model.state(1.0).level == "info"
-    assert model.state(10.0).level == "warn" and "nothing heard" in model.state(10.0).text
+    assert model.state(10.0).level == "warn" and "no feedback" in model.state(10.0).text
     model.observe(FeedbackSeen("a", "lift", 7.0, False), 11.0)
     assert model.state(11.0).fraction == 1.0 and model.state(11.0).level == "info"
 

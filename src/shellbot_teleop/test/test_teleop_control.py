@@ -54,7 +54,7 @@ def test_no_key_commands_anything_before_control_is_taken(monitor, layout):
         monitor.set_shells_target(0, 0.05, 2.0),
     ):
         assert not commands(out) and "Monitor mode" in texts(out)
-    assert not monitor.active and monitor.show_life() == []
+    assert not monitor.active and monitor.heartbeat() == []
     assert effects.EmergencyStop() in monitor.press("Escape", 3.0), "this always works"
 
 
@@ -71,7 +71,7 @@ def test_control_is_what_the_robot_says_and_not_what_was_asked_for(monitor):
     monitor.release("w", 0.1)
     assert "You are in control" in texts(monitor.observe_operator("teleop_window", True))
     assert monitor.observe_operator("teleop_window", True) == [], "it is said once"
-    assert monitor.show_life() == [effects.ShowLife()]
+    assert monitor.heartbeat() == [effects.Heartbeat()]
     assert commands(monitor.press("w", 0.4))
     out = monitor.press("F4", 0.5)
     assert out == [effects.ZERO_TWIST, TakeControl(False)] and not monitor.held

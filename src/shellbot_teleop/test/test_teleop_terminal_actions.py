@@ -47,7 +47,7 @@ def test_the_list_shows_all_actions_with_their_sentences_and_the_keys():
 
 def test_without_actions_it_says_so_and_enter_runs_nothing():
     ran, _, rows = listing(b"\r", b"x\r", entries=())
-    assert not ran and "No actions: no robot tells any" in rows
+    assert not ran and "No actions: no robot lists any" in rows
     ran, _, rows = listing(b"nothing\r")
     assert not ran and "None of 3 actions matches." in rows
 

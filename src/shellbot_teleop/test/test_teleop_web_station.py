@@ -11,10 +11,10 @@ from teleop_desk import Desk
 from shellbot_teleop.effects import (
     CancelAction,
     EmergencyStop,
+    Heartbeat,
     PublishBodyPose,
     PublishTwist,
     RequestMode,
-    ShowLife,
     TakeControl,
     TogglePause,
 )
@@ -41,7 +41,7 @@ def test_a_page_monitors_until_it_takes_control(desk):
 def test_signs_of_life_end_with_those_of_the_page(desk):
     desk.take(1)
     desk.pass_time(1.0, alive=1)
-    assert len(desk.kinds(ShowLife)) == 20
+    assert len(desk.kinds(Heartbeat)) == 20
     desk.send(1, "press", key="w")
     desk.pass_time(0.3, alive=1)
     desk.pass_time(0.05)
@@ -52,7 +52,7 @@ def test_signs_of_life_end_with_those_of_the_page(desk):
     assert desk.twists == [ZERO]
     desk.clear()
     desk.pass_time(3.0)
-    assert not desk.kinds(ShowLife), "the robot is to notice before the page counts as silent"
+    assert not desk.kinds(Heartbeat), "the robot is to notice before the page counts as silent"
     assert not desk.twists
     assert desk.kinds(TakeControl) == [TakeControl(False)], "a page that stays silent is no operator"
 
@@ -187,7 +187,7 @@ def test_control_that_comes_after_its_page_has_gone_is_given_back(desk):
     assert desk.kinds(TakeControl) == [TakeControl(True), TakeControl(False)]
     desk.clear()
     desk.pass_time(1.0)
-    assert not desk.kinds(ShowLife)
+    assert not desk.kinds(Heartbeat)
 
 
 def test_control_that_another_operator_takes_ends_the_drive(desk):

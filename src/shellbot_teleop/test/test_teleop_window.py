@@ -83,7 +83,7 @@ def test_signs_of_life_come_while_in_control(setup, monkeypatch):
     signs = []
     monkeypatch.setattr(setup.controller, "_execute", signs.append)
     assert setup.until(lambda: len(signs) > 5)
-    assert set(signs) == {effects.ShowLife()}
+    assert set(signs) == {effects.Heartbeat()}
     setup.controller.observe(OperatorSeen("", False))
     signs.clear()
     setup.work(0.3)

@@ -30,7 +30,7 @@ class Battery:
     Parameters
     ----------
     charge : float
-        Share that is left, 0 to 1; 0.78 gives the servos' nominal 12.0 V.
+        Fraction that remains, 0 to 1; 0.78 gives the servos' nominal 12.0 V.
     parameters : BatteryParameters, optional
         The pack: by default 3S, 2300 mA·h.
 

@@ -95,7 +95,7 @@ def _refusal(row: Register, number: int, servo_id: int, may_wear: bool) -> Optio
     if row.name == "torque_enable" and number:
         return f"use 'torque on {servo_id}', which first makes the present position the goal"
     if row.area is Area.EEPROM and not may_wear:
-        return f"{row.name} is kept in EEPROM, which survives power-off and wears out; add --eeprom to write it"
+        return f"{row.name} is stored in EEPROM, which survives power-off and wears out; add --eeprom to write it"
     return None
 
 

@@ -74,7 +74,7 @@ class Robot:
         """Advance by 10 ms."""
         imu = self.state.imu
         assert imu.orientation is not None  # the simulator's settings have one
-        wrenches = self.state.contacts.foot_wrench if self._contacts == "wrench" else self._felt()
+        wrenches = self.state.contacts.foot_wrench if self._contacts == "wrench" else self._cell_wrenches()
         attitude = imu.orientation.tolist()
         command = self.core.step(Feedback(self.state.q, attitude, imu.angular_velocity, wrenches, imu.specific_force))
         if self.command is not None:
@@ -83,7 +83,7 @@ class Robot:
         self.simulator.step_tick()
         self.state = self.simulator.state()
 
-    def _felt(self) -> np.ndarray:
+    def _cell_wrenches(self) -> np.ndarray:
         """Return the soles' wrenches (2, 6) as their load cells have them."""
         places, forces = self.simulator.load_cell_places, self.simulator.load_cells()
         return np.array([wrench_of_cells(places[sole], force) for sole, force in forces.items()])

@@ -52,17 +52,17 @@ class MeasurementWatch:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew, and believe in all."""
+        """Begin anew, without a fault."""
         self._former: Optional[_Bits] = None
         self._same = [0, 0, 0]  # ticks without a change: inertial unit, joints, soles
         self._held: Optional[np.ndarray] = None  # command when the joints changed last
         self.imu = self.joints = self.is_frozen = False
-        self.believe()
+        self.clear_soles()
 
-    def believe(self) -> None:
-        """Believe in the soles, until they contradict the robot once more."""
+    def clear_soles(self) -> None:
+        """Use the soles again, until they contradict the robot once more."""
         self.soles = ""
-        self._is_passing = False  # whether soles that carry again are believed
+        self._is_passing = False  # whether soles that carry again are used
         self._unloaded = self._loaded = 0  # ticks
         self._least, self._most, self._swing = np.inf, 0.0, 0  # N in the air, N that carries, ticks
 
@@ -126,12 +126,12 @@ class MeasurementWatch:
         self._loaded = self._loaded + 1 if min(loads) > _CARRIES * self._weight else 0
         if self.soles:
             if self._is_passing and self._loaded >= _UNLOADED_TICKS:
-                self.believe()
+                self.clear_soles()
             return
         if self._unloaded >= _UNLOADED_TICKS:
-            self._doubt(f"The soles carry {total:.0f} N of {self._weight:.0f} N, though it is upright", True)
+            self._reject_soles(f"The soles carry {total:.0f} N of {self._weight:.0f} N, though it is upright", True)
         elif is_walking and self._same[2] >= _FROZEN_SOLES and total > 0.0:
-            self._doubt("The forces of the soles have not changed while it walks", False)
+            self._reject_soles("The forces of the soles have not changed while it walks", False)
         elif swing is not None:
             self._swing += 1
             self._side, self._least = swing, min(self._least, loads[swing])
@@ -140,13 +140,15 @@ class MeasurementWatch:
             if self._swing >= _SWING and is_upright:
                 if self._least > _IN_AIR:
                     name = self._names[self._side]
-                    self._doubt(f"{name} reads {self._least:.0f} N or more while its foot is in the air", False)
+                    self._reject_soles(f"{name} reads {self._least:.0f} N or more while its foot is in the air", False)
                 elif self._most < _UNLOADED * self._weight:
                     name = self._names[1 - self._side]
-                    self._doubt(f"{name} reads {self._most:.0f} N at most while it alone carries the robot", True)
+                    self._reject_soles(
+                        f"{name} reads {self._most:.0f} N at most while it alone carries the robot", True
+                    )
             self._least, self._most, self._swing = np.inf, 0.0, 0
 
-    def _doubt(self, what: str, is_passing: bool) -> None:
+    def _reject_soles(self, what: str, is_passing: bool) -> None:
         until = "both soles carry it again" if is_passing else "stand is requested"
         self.soles, self._is_passing = f"{what}: {_DOES} until {until}.", is_passing
 

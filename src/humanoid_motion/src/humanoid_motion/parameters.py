@@ -14,7 +14,7 @@ _AXES, _UNITS = ("ahead", "sideways", "turning"), ("m/s", "m/s", "rad/s")
 
 
 class WalkError(SettingsError):
-    """The walking engine cannot do what is asked; the sentence names value, range and remedy."""
+    """The walking engine cannot do what is requested; the sentence names value, range and remedy."""
 
 
 @dataclass(frozen=True)

@@ -231,7 +231,7 @@ class HumanoidCore:
         """
         self._check_armed()
         if mode == "stand":
-            self._watch.believe()
+            self._watch.clear_soles()
         if mode in self.performer.motions and mode not in self._joints.poses:
             raise WalkError(f"{mode} is a motion and no mode; perform it: scripts/action run {mode}")
         if mode == "stand" and self._mode == "motion":

@@ -8,7 +8,7 @@ from typing import Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.actions.performance import Orders, Seen
+from shellbot_action_manager.actions.performance import PerformanceCommands, PerformanceObservation
 from shellbot_action_manager.actions.performer import Performer
 from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.behaviours.perform import NO_ACTION
@@ -83,7 +83,7 @@ class ActionManagerCore:
         self._pose: Optional[np.ndarray] = None
         self._effort: Optional[np.ndarray] = None
         self.payload = PayloadEstimator(self.geometry)
-        self._orders = Orders()
+        self._orders = PerformanceCommands()
         self._gait_before = ""  # that of before the last action with gaits of its own
         self._rearming = False
         self._ignored = ""
@@ -264,7 +264,7 @@ class ActionManagerCore:
     def _lead_action(self, dt: float) -> str:
         """Let the action request modes and walk; return why a request of it was refused, or nothing."""
         performer = self.performer
-        self._orders = performer.go_on(dt, self._seen()) if performer.active else Orders()
+        self._orders = performer.go_on(dt, self._seen()) if performer.active else PerformanceCommands()
         if self._orders.request:
             accepted, reason = self.request_mode(self._orders.request)
             if not accepted:
@@ -272,7 +272,7 @@ class ActionManagerCore:
                 return reason
         return ""
 
-    def _seen(self) -> Seen:
+    def _seen(self) -> PerformanceObservation:
         """Return what an action goes by."""
         machine, state, motion = self._machine, self._state, self._motion
         measured: Dict[str, float] = {}
@@ -284,7 +284,7 @@ class ActionManagerCore:
                 roll, pitch = np.degrees(state.rpy[:2])
                 measured.update(roll_deg=float(roll), pitch_deg=float(pitch), tilt_deg=float(np.degrees(state.tilt)))
         progress = 0.0 if motion is None else motion.progress
-        return Seen(
+        return PerformanceObservation(
             machine.mode.label,
             machine.goal.label,
             machine.steps[machine.finished :],

@@ -50,7 +50,7 @@ class RobotReport(NamedTuple):
 
     stamp: float  #: Wall time of the tick, s since the epoch
     state: SimState  #: True state of the bodies
-    #: voltage, current, charge: Battery, V, A and share
+    #: voltage, current, charge: Battery, V, A and fraction
     voltage: float
     current: float
     charge: float

@@ -59,7 +59,7 @@ class ControlLease:
     def __init__(self, config: LeaseConfig, describe: Callable[[str], str] = str) -> None:
         self._config, self._describe = config, describe
         self.holder = ""
-        self._operators: Dict[str, str] = {}  # names of all that ever asked, and what a person calls them
+        self._operators: Dict[str, str] = {}  # names of all that ever requested control, and what a person calls them
         self._alive, self._drove = -math.inf, -math.inf
         self._reported: Set[str] = set()
 
@@ -105,7 +105,7 @@ class ControlLease:
         self.is_alive(name, t)
         if name not in self._operators or name == self.holder:
             return ""
-        other = self._operators.get(self.holder, "nobody")
+        other = self._operators.get(self.holder, "no operator")
         return f"{self._operators[name]} is not in control ({other} is): its command is ignored; take control first"
 
     def motion_refusal(self, name: str, moves: bool, t: float) -> str:

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> str:
         ) from None
     present = page.get_configuration(timeout=PATIENCE)
     if present is None:
-        raise ConfigurationError(f"the node {arguments.server} tells no gains; is it starting? Try again")
+        raise ConfigurationError(f"the node {arguments.server} sends no gains; is it starting? Try again")
     if arguments.command == "save":
         GainsFile.of_table(profile.name, GainTable.from_page(present, profile.classes)).save(arguments.file)
         return f"gains of {profile.name} in {arguments.file}; scripts/gains load {arguments.file} takes them again"

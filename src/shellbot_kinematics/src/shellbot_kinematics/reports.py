@@ -60,7 +60,7 @@ class LimbReport:
     limb: str  #: Its name
     status: Status  #: OK, HELD, BAD_REFERENCE, OUT_OF_REACH, AT_LIMIT or ABSENT
     reached: bool  #: The reference is met (to 1e-6 m), or the limb was to be held
-    #: From the point asked for to the nearest reachable one, m. For CLIK this says whether the point can be reached,
+    #: From the requested point to the nearest reachable one, m. For CLIK this says whether the point can be reached,
     #: not how far the joints have come.
     distance: float
     limit: str  #: What stopped it, in words; empty if nothing did

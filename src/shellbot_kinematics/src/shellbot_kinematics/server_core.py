@@ -88,7 +88,11 @@ class ServerCore:
         finite = np.isfinite(values)
         self.measured[self._to[finite]] = values[finite]
         self.has_joint_states = True
-        return "" if finite.all() else "joint_states has positions that are NaN or infinite; their last values are kept"
+        return (
+            ""
+            if finite.all()
+            else "joint_states has positions that are NaN or infinite; their last valid values are used"
+        )
 
     def tick(self, references: PackedReferences) -> JointTargets:
         """Return the targets of one tick.

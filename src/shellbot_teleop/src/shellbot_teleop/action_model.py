@@ -87,7 +87,7 @@ class ActionEntry:
 
 @dataclass(frozen=True)
 class ActionsSeen:
-    """The robot told which actions it knows; none: there is no robot, or one without actions."""
+    """Actions that the robot lists; none: there is no robot, or one without actions."""
 
     entries: Tuple[ActionEntry, ...]
 
@@ -170,7 +170,7 @@ class ActionModel:
         self._state = ActionState()
         self._identity = ""  # of the action that the state is about
         self._names: dict = {}  # identity: name, of what was requested and has not ended
-        self._heard = 0.0
+        self._last_feedback = 0.0
 
     def found(self, search: str) -> Sequence[ActionEntry]:
         """Return the actions in whose name or sentence all words of `search` occur; names come before sentences."""
@@ -183,22 +183,22 @@ class ActionModel:
         """What stands where a search finds nothing."""
         if self.entries:
             return tr("None of {count} actions matches.", count=len(self.entries))
-        return tr("No actions: no robot tells any on the topic actions. Those with an action_manager do.")
+        return tr("No actions: no robot lists any on the topic actions. Those with an action_manager do.")
 
     def observe(self, news: ActionNews, t: float) -> None:
-        """Take over what the robot tells at time `t` (s, any steady clock)."""
+        """Take over what the robot sends at time `t` (s, any steady clock)."""
         if isinstance(news, ActionsSeen):
             self.entries = tuple(sorted(news.entries, key=lambda entry: entry.name))
-            self._state, self._names = ActionState(), {}  # told once in the life of an action manager: it is a new one
+            self._state, self._names = ActionState(), {}  # sent once in the life of an action manager: it is a new one
         elif isinstance(news, GoalSeen):
             if not news.identity:
                 return  # from a command line: the server gives it another one
             self._names[news.identity] = news.name
             if not self._state.busy:
-                self._identity, self._heard = news.identity, t
+                self._identity, self._last_feedback = news.identity, t
                 self._state = ActionState("requested", news.name)
         elif isinstance(news, FeedbackSeen):
-            self._identity, self._heard = news.identity, t
+            self._identity, self._last_feedback = news.identity, t
             name = self._names.get(news.identity, tr("an action"))
             fraction = min(max(news.fraction, 0.0), 1.0) if news.fraction == news.fraction else 0.0
             self._state = ActionState("paused" if news.paused else "running", name, news.step, fraction)
@@ -210,8 +210,8 @@ class ActionModel:
                 self._state = ActionState(text=f"{name}: {news.text}" if name else news.text, level=news.level)
 
     def state(self, t: float) -> ActionState:
-        """Return what is performed; of an action of which nothing was heard for a while that is said."""
-        if self._state.phase == "running" and t - self._heard > SILENT_S:
-            text = tr("nothing heard of it; is the simulation paused, or the robot gone?")
+        """Return what is performed; an action without feedback for a while has a warning."""
+        if self._state.phase == "running" and t - self._last_feedback > SILENT_S:
+            text = tr("no feedback from it; is the simulation paused, or the robot gone?")
             return replace(self._state, text=text, level="warn")
         return self._state

@@ -370,9 +370,9 @@ class CommandModel:
         level, keys = "warn" if before[0] else "info", self._keys("control.take")
         return [Notice(level, tr("Monitor mode: {who}; {keys} takes control.", who=self.control.who, keys=keys))]
 
-    def show_life(self) -> List[Effect]:
+    def heartbeat(self) -> List[Effect]:
         """Return the sign of life that is due while we are in control; to be called at the rate of the settings."""
-        return [effects.ShowLife()] if self.control.armed else []
+        return [effects.Heartbeat()] if self.control.armed else []
 
     def observe_body_pose(self, pose: Sequence[float]) -> None:
         """Take over a body pose that another operator or program commanded, so that our next key goes on from there."""

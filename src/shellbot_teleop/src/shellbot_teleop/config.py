@@ -39,7 +39,7 @@ class TeleopConfig(Settings, error=ConfigError):
     stale_after: float = number(0.1, 10.0, "s")
     gains_servers: Tuple[str, ...] = required()
     alive_rate: float = number(5.0, 100.0, "Hz", hint="the robot takes an operator for dead after 0.2 s without")
-    page_silence: float = number(0.1, 0.5, "s", hint="a page tells 25 times a second that it works")
+    page_silence: float = number(0.1, 0.5, "s", hint="a page sends a sign of life 25 times a second")
     armed: bool = required()
     dead_man: bool = required()
     theme: str = choice(("dark", "light"))

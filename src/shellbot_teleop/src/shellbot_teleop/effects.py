@@ -66,7 +66,7 @@ class TakeControl:
 
 
 @dataclass(frozen=True)
-class ShowLife:
+class Heartbeat:
     """Send the sign of life of the operator in control."""
 
 
@@ -124,7 +124,7 @@ Effect = Union[
     EmergencyStop,
     Rearm,
     TakeControl,
-    ShowLife,
+    Heartbeat,
     Quit,
     LayoutChanged,
     ToggleHelp,

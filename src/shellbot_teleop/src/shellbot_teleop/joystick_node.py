@@ -145,7 +145,7 @@ class JoystickProgram:
                 continue
             next_step = now + step
             if not self._joystick.is_lost:
-                self._carry_out(self._model.show_life())
+                self._carry_out(self._model.heartbeat())
             if self._model.active:
                 self._carry_out(self._model.tick(now))
             if self._driver is not None:

@@ -35,15 +35,15 @@ class Limits:
         for name in ("velocity", "min_shift", "max_shift", "tilt"):
             values = getattr(self, name)
             if len(values) != 3 or not all(math.isfinite(value) for value in values):
-                raise LimitsError(f"{name} = {values}: three finite numbers are needed; the last good limits are kept.")
+                raise LimitsError(f"{name} = {values}: three finite numbers are needed; the last valid limits hold.")
         if min(self.velocity) < 0.0 or min(self.tilt) < 0.0:
             raise LimitsError(
-                f"velocity {self.velocity} and tilt {self.tilt} must not be negative; the last good limits are kept."
+                f"velocity {self.velocity} and tilt {self.tilt} must not be negative; the last valid limits hold."
             )
         if any(low > 0.0 or high < 0.0 for low, high in zip(self.min_shift, self.max_shift)):
             raise LimitsError(
-                f"shift {self.min_shift} .. {self.max_shift} must contain zero (the rest pose); the last good limits "
-                "are kept."
+                f"shift {self.min_shift} .. {self.max_shift} must contain zero (the rest pose); "
+                "the last valid limits hold."
             )
 
     @property

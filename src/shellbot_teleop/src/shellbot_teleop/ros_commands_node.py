@@ -79,7 +79,7 @@ class RosCommands:
             self._publish("upper_shells", conversions.shells_message(effect))
         elif isinstance(effect, effects.PublishGait):
             self._publish("gait", String(data=effect.name))
-        elif isinstance(effect, effects.ShowLife):
+        elif isinstance(effect, effects.Heartbeat):
             self._publish("operator_alive", Empty())
         elif isinstance(effect, effects.TakeControl):
             threading.Thread(target=self._take_control, args=(effect.take,), name="take_control", daemon=True).start()

@@ -122,7 +122,7 @@ class TerminalProgram:
                 self._carry_out(self.model.tick(now))
             if now >= next_sign:
                 next_sign = now + 1.0 / self._config.alive_rate
-                self._carry_out(self.model.show_life())
+                self._carry_out(self.model.heartbeat())
             if now >= next_draw:
                 next_draw = now + _DRAW_PERIOD
                 self._draw()

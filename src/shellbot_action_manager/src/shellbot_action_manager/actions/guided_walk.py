@@ -70,7 +70,7 @@ class GuidedWalk:
         self._time += 0.0 if paused else dt
         if self._time > limit:
             missing = "no odometry" if pose is None else f"{1.0 - self.fraction:.0%} is left"
-            self.failure = f"not done within {limit:.0f} s, {missing}; is something in the way?"
+            self.failure = f"not done within {limit:.0f} s, {missing}; is an obstacle on its path?"
         if pose is None or self.failure:
             return standing
         x, y, yaw = (float(value) for value in pose)

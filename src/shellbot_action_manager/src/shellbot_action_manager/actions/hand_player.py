@@ -38,7 +38,7 @@ class HandPlayer:
         self._planner, self._part, self._posture = planner, part, part.posture
         self._velocity = np.zeros(3)  # m/s, in the axes of the leg
         self._idle, self._reason = 0.0, ""
-        self._wants_back, self._back = False, None  # type: Tuple[bool, Optional[Player]]
+        self._is_return_requested, self._back = False, None  # type: Tuple[bool, Optional[Player]]
         self._path: Dict[Tuple[int, ...], np.ndarray] = {}  # offsets of the foot up to here, m, without detours
         self._retrace: Optional[Tuple[np.ndarray, float, float]] = None  # path, m; its duration, s; s since it began
         self._note()
@@ -49,9 +49,9 @@ class HandPlayer:
         return self._back is not None and self._back.ended
 
     @property
-    def goes_back(self) -> bool:
+    def is_returning(self) -> bool:
         """Whether it goes back to rest because it was cancelled."""
-        return self._wants_back and self._back is not None
+        return self._is_return_requested and self._back is not None
 
     @property
     def status(self) -> Tuple[int, str, float]:
@@ -66,7 +66,7 @@ class HandPlayer:
 
     def go_back(self, after_step: bool) -> None:
         """Go back to rest as soon as the foot is still."""
-        self._wants_back = True
+        self._is_return_requested = True
 
     def undo(self) -> bool:
         """Return that there is nothing to undo."""
@@ -93,14 +93,14 @@ class HandPlayer:
             return self._posture
         limits = self._planner.limits["foot"]
         greatest, acceleration = float(np.max(limits.velocity)), float(np.max(limits.acceleration))
-        commanded = velocity is not None and bool(velocity.any()) and not paused and not self._wants_back
+        commanded = velocity is not None and bool(velocity.any()) and not paused and not self._is_return_requested
         requested = (
             _shortened(velocity, speed * min(greatest, _FASTEST)) if commanded and velocity is not None else np.zeros(3)
         )
         self._velocity = self._velocity + _shortened(requested - self._velocity, acceleration * dt)
         self._move(dt)
         self._idle = 0.0 if commanded or paused else self._idle + dt
-        if (self._wants_back or self._idle > IDLE) and not self._velocity.any():
+        if (self._is_return_requested or self._idle > IDLE) and not self._velocity.any():
             self._go_home()
         return self._posture
 

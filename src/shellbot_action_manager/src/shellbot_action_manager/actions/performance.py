@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What passes between an action that is performed and the robot: what it sees, what it wants."""
+"""What passes between an action that is performed and the robot: what it observes, what it commands."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Cancel(Enum):
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What an action goes by at a tick."""
+class PerformanceObservation:
+    """What an action observes at a tick."""
 
     mode: str
-    goal: str  #: Mode that the robot is on its way to, or in
-    steps: Tuple[str, ...]  #: Behaviours that are left on the way there
+    goal: str  #: Mode that the robot changes to, or is in
+    steps: Tuple[str, ...]  #: Behaviours that remain until then
     text: str  #: Sentence of the mode topic
-    progress: float = 0.0  #: 0..1 of the way there
+    progress: float = 0.0  #: 0..1 of the change
     moves: bool = False  #: Whether the robot walks
     pose: Optional[np.ndarray] = None  #: (3,) x, y (m) and yaw (rad) in odom; None: no odometry
     acceleration: Tuple[float, float, float] = (math.inf,) * 3  #: Greatest of the gait: m/s^2, m/s^2, rad/s^2
@@ -34,8 +34,8 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Orders:
-    """What an action wants of the robot at a tick, beside postures."""
+class PerformanceCommands:
+    """What an action commands at a tick, beside postures."""
 
     request: str = ""  #: Mode
     twist: Optional[np.ndarray] = None  #: (3,) m/s, m/s, rad/s; None: it does not walk

@@ -12,7 +12,11 @@ import numpy as np
 from shellbot_action_manager.actions.expressions import evaluate
 from shellbot_action_manager.actions.guided_walk import GuidedWalk
 from shellbot_action_manager.actions.hand_player import HandPlayer
-from shellbot_action_manager.actions.performance import Cancel, Orders, Seen
+from shellbot_action_manager.actions.performance import (
+    Cancel,
+    PerformanceCommands,
+    PerformanceObservation,
+)
 from shellbot_action_manager.actions.plan import Again, ByHand, Guided, ModeChange, Part, Performance, Plan, While
 from shellbot_action_manager.actions.planning import Planner
 from shellbot_action_manager.actions.player import BACK, Player
@@ -43,7 +47,7 @@ class Performer:
         self._requested = self._paused = False
         self._speed, self._elapsed = 1.0, 0.0
         self._counts: Dict[int, int] = {}  # how often each While went on
-        self._seen = Seen("", "", (), "")
+        self._seen = PerformanceObservation("", "", (), "")
         self._origin: Optional[np.ndarray] = None
         self.status: Optional[PerformanceStatus] = None
 
@@ -62,7 +66,7 @@ class Performer:
         """Whether there are postures to play now."""
         return self.active and self._player is not None and not self._player.ended
 
-    def load(self, plan: Plan, speed: float, seen: Seen) -> None:
+    def load(self, plan: Plan, speed: float, seen: PerformanceObservation) -> None:
         """Take an action; `go_on` begins it.
 
         Parameters
@@ -71,7 +75,7 @@ class Performer:
             What to do.
         speed : float
             Fraction of the planned speed, positive.
-        seen : Seen
+        seen : PerformanceObservation
             Of the newest tick.
 
         Raises
@@ -125,10 +129,10 @@ class Performer:
         if self.active and self.status is not None:
             self.status = replace(self.status, outcome=outcome, text=text)
 
-    def go_on(self, dt: float, seen: Seen) -> Orders:
+    def go_on(self, dt: float, seen: PerformanceObservation) -> PerformanceCommands:
         """Return what the action wants at a tick; postures come from `step`, once the mode table lets it perform."""
         if not self.active:
-            return Orders()
+            return PerformanceCommands()
         self._see(dt, seen)
         part = self._part
         if isinstance(part, (Performance, ByHand)):
@@ -153,7 +157,7 @@ class Performer:
             posture = player.step(dt, self._speed, self._paused)
         self._report()
         if player.ended:
-            if player.goes_back:
+            if player.is_returning:
                 reason = f": {self._because}" if self._because else ""
                 self.end(Outcome.CANCELLED, f"{self._plan.name} cancelled, back at rest{reason}")
             else:
@@ -166,7 +170,7 @@ class Performer:
     def _part(self) -> Part:
         return self._plan.parts[self._index]
 
-    def _see(self, dt: float, seen: Seen) -> None:
+    def _see(self, dt: float, seen: PerformanceObservation) -> None:
         self._elapsed += dt
         if seen.pose is not None:
             if self._origin is None:
@@ -217,39 +221,39 @@ class Performer:
         else:
             self.end(Outcome.CANCELLED, f"{self._plan.name} cancelled, in mode {self._seen.mode}")
 
-    def _lead_to(self, request: str) -> Orders:
+    def _lead_to(self, request: str) -> PerformanceCommands:
         """Request what the part needs, once; end the action where something else was requested since."""
         seen = self._seen
         if not self._requested:
             if self._paused:
-                return Orders()
+                return PerformanceCommands()
             self._requested = True
-            return Orders("" if seen.goal == request else request)
+            return PerformanceCommands("" if seen.goal == request else request)
         if (request not in seen.steps) if request == "perform" else (seen.goal != request):
             self.end(Outcome.ABORTED, seen.text)
-        return Orders()
+        return PerformanceCommands()
 
-    def _change_mode(self, part: ModeChange) -> Orders:
+    def _change_mode(self, part: ModeChange) -> PerformanceCommands:
         seen = self._seen
         if self._requested and seen.mode == part.mode and not seen.steps:
             self._next()
-            return Orders()
+            return PerformanceCommands()
         return self._lead_to(part.mode)
 
-    def _guide(self, dt: float) -> Orders:
+    def _guide(self, dt: float) -> PerformanceCommands:
         seen, part, walk = self._seen, self._part, self._walk
         assert walk is not None and isinstance(part, Guided)
         if not (self._requested and seen.mode == "hexapod" and not seen.steps):
             return self._lead_to("hexapod")
         if seen.goal != "hexapod":
             self.end(Outcome.ABORTED, seen.text)
-            return Orders()
+            return PerformanceCommands()
         twist = walk.step(dt, seen.pose, seen.acceleration, self._paused)
         if walk.failure:
             self.end(Outcome.ABORTED, f"{self._plan.name}: {part.steps[0]}: {walk.failure}")
         elif walk.stopped and not seen.moves:
             self._next()
-        return Orders(twist=twist, gait=part.gait)
+        return PerformanceCommands(twist=twist, gait=part.gait)
 
     def _report(self) -> None:
         """Say how far it is."""
@@ -267,7 +271,7 @@ class Performer:
             played += phase * part.duration
         step = (
             BACK
-            if self._player is not None and self._player.goes_back
+            if self._player is not None and self._player.is_returning
             else f"{number + 1} of {plan.step_count}: {name}"
         )
         progress = max(self.status.progress, min(played / max(plan.duration, 1e-9), 1.0))

@@ -33,7 +33,7 @@ class Player:
         self._time = self._rate = 0.0  # s of the performance; seconds of it per second
         self._back_at = np.inf  # s of the performance from which the robot goes back to rest
         self._undo_to = -1.0  # s of the performance to which it is played backwards; negative: it is not
-        self._wants_back, self._stopping, self.goes_back = False, False, False
+        self._is_return_requested, self._stopping, self.is_returning = False, False, False
 
     @property
     def ended(self) -> bool:
@@ -61,16 +61,16 @@ class Player:
 
     def go_back(self, after_step: bool) -> None:
         """Go back to rest, now or at the end of the present step: lifted feet first, then the body."""
-        if self.goes_back:
+        if self.is_returning:
             return
-        self._wants_back, self._stopping, self._undo_to = True, not after_step, -1.0
+        self._is_return_requested, self._stopping, self._undo_to = True, not after_step, -1.0
         self._back_at = self._end_of_step()
 
     def undo(self) -> bool:
         """Play the present step backwards, or the one before if it has only begun; return whether there is one."""
         begins = np.concatenate(([0], self._performance.ends[:-1])) * TICK
         earlier = begins[begins < self._time - 0.5 * TICK]
-        if not len(earlier) or self._wants_back:
+        if not len(earlier) or self._is_return_requested:
             return False
         self._undo_to = float(earlier[-1])
         return True
@@ -87,7 +87,7 @@ class Player:
         if self.undoing and self._time <= self._undo_to:  # the ends of steps are at rest: no jump of the velocity
             self._time, self._rate, self._undo_to = self._undo_to, 0.0, -1.0
         posture = self._posture(performance)
-        if self._wants_back and not self.goes_back:
+        if self._is_return_requested and not self.is_returning:
             self._try_back(posture)
         return posture
 
@@ -97,7 +97,7 @@ class Player:
         performance, back = self._performance, self._planner.back(posture)
         if self._planner.check.refusal(back, performance.footholds, performance.height) is None:
             self._performance = replace(performance, postures=back, steps=(BACK,), ends=np.array([len(back.pose) - 1]))
-            self._time, self.goes_back = 0.0, True
+            self._time, self.is_returning = 0.0, True
         else:  # what was planned is free: go on with it, and try again after each of its steps
             self._back_at = self._end_of_step()
         self._stopping = False

@@ -203,7 +203,7 @@ def _of_standing(p_base: np.ndarray, up: np.ndarray, config: ActionManagerConfig
     if few.any():
         seconds = TICK * int(few.argmax())
         raise ActionError(f"fewer than three feet stand after {seconds:.2f} s; record without walking, on the spot")
-    footholds = _where_they_stood(p_feet, air, p_rest)
+    footholds = _stance_footholds(p_feet, air, p_rest)
     pose = _fitted(p_base, footholds, ~air)
     jumps = np.linalg.norm(np.diff(pose[:, :2], axis=0), axis=1)
     if len(jumps) and jumps.max() > _JUMP:
@@ -254,7 +254,7 @@ def _airborne(height: np.ndarray) -> np.ndarray:
     return air
 
 
-def _where_they_stood(p_feet: np.ndarray, air: np.ndarray, p_rest: np.ndarray) -> np.ndarray:
+def _stance_footholds(p_feet: np.ndarray, air: np.ndarray, p_rest: np.ndarray) -> np.ndarray:
     """Return the footholds (6, 3) of feet (m, 6, 3) where they are not in the air, in W; at rest if they always are."""
     footholds = np.empty((LEG_COUNT, 3))
     for leg in range(LEG_COUNT):

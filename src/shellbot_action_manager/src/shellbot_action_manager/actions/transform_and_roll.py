@@ -26,8 +26,8 @@ STARTS = ("hexapod", "stand", "sit", "relax", "halfway", "shell")
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What the robot says of itself at a tick: odometry and mode."""
+class TransformObservation:
+    """Odometry and mode of the robot at a tick."""
 
     t: float  #: Simulated time, s
     pose: Tuple[float, float, float]  #: x, y (m) and heading (rad) in odom
@@ -40,14 +40,14 @@ class Seen:
     text: str = ""
 
     @property
-    def resting_in(self) -> str:
+    def settled_mode(self) -> str:
         """The mode, if no transition and no step runs; else empty."""
         return self.mode if self.mode == self.target and not self.step else ""
 
 
 @dataclass(frozen=True)
-class Orders:
-    """What to do at a tick, and how far it is."""
+class TransformCommands:
+    """Commands at a tick, and how far the action is."""
 
     sub_action: str
     phase: float = 0.0  #: 0..1 of the sub-action
@@ -58,7 +58,9 @@ class Orders:
     text: str = ""  #: With `end`: one sentence
 
 
-def refusal(name: str, speed: float, parameters: Sequence[float], names: Sequence[str], seen: Optional[Seen]) -> str:
+def refusal(
+    name: str, speed: float, parameters: Sequence[float], names: Sequence[str], seen: Optional[TransformObservation]
+) -> str:
     """Return why a goal cannot be begun, and what to do; empty if it can."""
     if name != NAME:
         return f"there is no action '{name}' here; its name is {NAME}"
@@ -95,7 +97,7 @@ class TransformAndRoll:
         usual = RollToConfig()
         self._guide = RollTo(self._point, replace(usual, speed=usual.speed * (speed or 1.0)))
         self._stage = "closing"
-        self._seen: Optional[Seen] = None
+        self._seen: Optional[TransformObservation] = None
         self._started = -math.inf  # the stage
         self._begun_from = ""  # mode
         self._requested, self._has_begun = False, False
@@ -111,7 +113,7 @@ class TransformAndRoll:
         """Take note of a request of a mode that was refused."""
         self._refusal = reason
 
-    def step(self, seen: Seen) -> Orders:
+    def step(self, seen: TransformObservation) -> TransformCommands:
         """Return the orders of a tick; after an end, do not call it again."""
         previous, self._seen = self._seen, seen
         if previous is None:
@@ -142,7 +144,7 @@ class TransformAndRoll:
             return ""
         return self._begun_from if self._stage == "closing" else "shell"
 
-    def _lost(self, previous: Optional[Seen], seen: Seen) -> str:
+    def _lost(self, previous: Optional[TransformObservation], seen: TransformObservation) -> str:
         if seen.mode in ("stopped", "waiting"):
             return f"the robot is in mode {seen.mode}: {seen.text}"
         if not all(math.isfinite(value) for value in (*seen.pose, *seen.velocity)):
@@ -156,11 +158,11 @@ class TransformAndRoll:
             return f"the odometry jumped by {jump:.2f} m, so that the point is not where it was; give it anew"
         return ""
 
-    def _change(self, goal: str, done: float, limit: float) -> Orders:
-        """Orders on the way to a mode; `done` of the whole was done before."""
+    def _change(self, goal: str, done: float, limit: float) -> TransformCommands:
+        """Commands during the change to a mode; `done` of the whole was done before."""
         seen = self._seen
         assert seen is not None
-        if seen.resting_in == goal:
+        if seen.settled_mode == goal:
             if goal == "hexapod":
                 away = float(np.hypot(*(self._point - seen.pose[:2])))
                 return self._ended(Outcome.SUCCEEDED, f"standing {away:.2f} m from the point, by its odometry")
@@ -176,9 +178,9 @@ class TransformAndRoll:
         request = "" if self._requested else goal
         self._requested = True
         fraction = seen.progress if self._has_begun else 0.0
-        return Orders(seen.text or self._stage, fraction, done + fraction / 3.0, request)
+        return TransformCommands(seen.text or self._stage, fraction, done + fraction / 3.0, request)
 
-    def _roll(self, dt: float) -> Orders:
+    def _roll(self, dt: float) -> TransformCommands:
         seen = self._seen
         assert seen is not None
         left = float(np.hypot(*(self._point - seen.pose[:2])))
@@ -197,15 +199,15 @@ class TransformAndRoll:
         if self._ignored > IGNORED_S:
             velocity, self._ignored = (0.0, 0.0), 0.0
         fraction = 1.0 - left / self._distance
-        return Orders("rolling", fraction, (1.0 + fraction) / 3.0, velocity=velocity)
+        return TransformCommands("rolling", fraction, (1.0 + fraction) / 3.0, velocity=velocity)
 
-    def _brake(self) -> Orders:
+    def _brake(self) -> TransformCommands:
         seen = self._seen
         assert seen is not None
         if math.hypot(*seen.velocity) >= REST_M_S:
             self._still = seen.t
         since = seen.t - max(self._still, self._started)
-        orders = Orders("braking", progress=1.0 / 3.0, velocity=(0.0, 0.0))
+        orders = TransformCommands("braking", progress=1.0 / 3.0, velocity=(0.0, 0.0))
         if since < REST_S and seen.t - self._started < BRAKE_LIMIT_S:
             return orders
         if since < REST_S:
@@ -213,16 +215,16 @@ class TransformAndRoll:
             return replace(orders, end=Outcome.ABORTED, text=text)
         return replace(orders, end=Outcome.CANCELLED, text=f"the ball rests in mode {seen.mode}")
 
-    def _turn_back(self) -> Orders:
+    def _turn_back(self) -> TransformCommands:
         seen = self._seen
         assert seen is not None
-        if seen.resting_in and seen.t - self._started >= CANCEL_S:
+        if seen.settled_mode and seen.t - self._started >= CANCEL_S:
             return self._ended(Outcome.CANCELLED, f"the robot rests in mode {seen.mode}")
         if seen.t - self._started > OPEN_LIMIT_S:
             return self._ended(Outcome.ABORTED, f"not at rest {OPEN_LIMIT_S:g} s after a cancel: {seen.text}")
         request = "" if self._requested else self._nearer  # refused: it goes on to where it was going, and rests there
         self._requested = True
-        return Orders(seen.text, seen.progress, 0.0, request)
+        return TransformCommands(seen.text, seen.progress, 0.0, request)
 
-    def _ended(self, end: Outcome, text: str) -> Orders:
-        return Orders(self._stage, 1.0, 1.0 if end is Outcome.SUCCEEDED else 0.0, end=end, text=text)
+    def _ended(self, end: Outcome, text: str) -> TransformCommands:
+        return TransformCommands(self._stage, 1.0, 1.0 if end is Outcome.SUCCEEDED else 0.0, end=end, text=text)

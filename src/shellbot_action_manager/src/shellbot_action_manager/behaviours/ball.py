@@ -18,7 +18,7 @@ from shellbot_action_manager.body.limbs import LimbCommand, held
 from shellbot_action_manager.body.righting import Righting
 from shellbot_action_manager.body.rolling import RollingControl
 
-NO_ATTITUDE = "no attitude from the IMU: the ball does not know how it lies; look at imu/data, then try again"
+NO_ATTITUDE = "no attitude from the IMU: how the ball lies is not known; look at imu/data, then try again"
 _UNLEVEL = "no attitude from the IMU: the robot cannot keep level while it closes; look at imu/data, then try again"
 _BLIND = "no {} from the IMU while {}; shut, look at imu/data, then request stand"
 NO_SHELLS = "this robot has no upper shells and cannot close; the modes are hexapod, stand, sit, relax"
@@ -167,13 +167,13 @@ class OpenBall(OnPath):
         self._loosening = 0  # direction in which the fan turns, 0 while it does not
 
     def refusal(self, state: State) -> Optional[str]:
-        """Refuse, besides, a ball that does not know how it lies."""
+        """Refuse, besides, a ball without an attitude."""
         if self._robot.transformation is not None and self._path().on_pole:
             return NO_ATTITUDE if state.orientation is None else None
         return super().refusal(state)
 
     def enter(self, state: State) -> None:
-        """Begin at the present command; a ball that leans, or does not know how it lies, rolls upright first."""
+        """Begin at the present command; a ball that leans, or has no attitude, rolls upright first."""
         super().enter(state)
         self._rights, self.contact_model = False, OnPath.contact_model
         self._heading = heading_of(state)
@@ -184,13 +184,13 @@ class OpenBall(OnPath):
             self._shut_and_right(state)
 
     def failure(self, state: State) -> Optional[str]:
-        """Report, besides, that it does not come upright, or does not know how it lies."""
+        """Report, besides, that it does not come upright, or has no attitude."""
         if self._rights and unmeasured(state):
             return _BLIND.format(unmeasured(state), "rolling upright")
         if state.orientation is None and self._path().nearly_closed:
             return _BLIND.format("attitude", "beginning to open")
         lies = f"lies tilted by {np.degrees(state.tilt):.0f} deg"
-        if self._rights and self._righting.gives_up:
+        if self._rights and self._righting.has_timed_out:
             after = f"{lies} after {self._righting.time:.0f} s of rolling upright"
             return f"{after}; clear and level its surroundings, then try again"
         if self._path().on_pole:

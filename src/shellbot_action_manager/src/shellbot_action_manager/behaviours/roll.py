@@ -20,7 +20,7 @@ from shellbot_action_manager.body.rolling import RollingControl
 from shellbot_action_manager.gait.twist_command import limit_change
 from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 
-_BLIND = "no {} from the IMU: a ball cannot roll without, it is kept shut; look at imu/data"
+_BLIND = "no {} from the IMU: a ball cannot roll without, it stays shut; look at imu/data"
 _AGAIN = "the IMU is back; the ball brakes, and cmd_vel counts again once it was zero"
 _FAILED = "{} does not follow: the ball brakes; free the joint, then command zero and roll on, or request stand"
 _LOST = "{} is lost: the ball brakes; mend it, or command zero and roll on, or request stand"

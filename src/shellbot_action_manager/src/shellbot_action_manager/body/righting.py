@@ -80,7 +80,7 @@ class Righting:
         self.done = False
 
     @property
-    def gives_up(self) -> bool:
+    def has_timed_out(self) -> bool:
         """Whether it took too long, but for a catch that is under way, and a ball that has begun to rest upright."""
         return self.time > self._config.limit and self.stage != "catch" and self._rested == 0.0
 

@@ -110,11 +110,11 @@ def advance(
     twist : (3,) array
         Of the body over the ground, in W: m/s, m/s, rad/s.
     usage : float
-        Share 0..1 of the top speed; sets the period.
+        Fraction 0..1 of the top speed; sets the period.
     commanded : bool
         Whether the robot is to walk; otherwise the feet step home, and the clock stops when they are there.
     free_lift : callable, optional
-        Asked when a foot lifts: leg, and where over the ground (n, 2) it will be at SWING_SAMPLES, in W as it will be
+        Called when a foot lifts: leg, and where over the ground (n, 2) it will be at SWING_SAMPLES, in W as it will be
         then, m; answers how high the foot may go, m. As high as the gait lifts it by default.
     planned : (3,) array, optional
         Twist that the footholds are planned for, when the body is held back for a moment; `twist` by default.

@@ -13,7 +13,13 @@ import rospy
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 
-from shellbot_action_manager.actions.transform_and_roll import NAME, Orders, Seen, TransformAndRoll, refusal
+from shellbot_action_manager.actions.transform_and_roll import (
+    NAME,
+    TransformAndRoll,
+    TransformCommands,
+    TransformObservation,
+    refusal,
+)
 from shellbot_common.action_server_node import ActionServer, end_goal, reject_goal
 from shellbot_common.init_node import init_node
 from shellbot_common.performance import Outcome
@@ -34,7 +40,7 @@ class TransformAndRollNode:
         self._goal: Optional[actionlib.ServerGoalHandle] = None
         self._core: Optional[TransformAndRoll] = None
         self._mode: Optional[Mode] = None
-        self._seen: Optional[Seen] = None
+        self._seen: Optional[TransformObservation] = None
         self._last_feedback, self._last_odom = -1.0, time.monotonic()  # feedback, simulated; odom, wall
         self._requests: queue.Queue[str] = queue.Queue()
         self._cmd_vel = Publisher("cmd_vel", Twist, queue_size=1, tcp_nodelay=True)
@@ -82,7 +88,7 @@ class TransformAndRollNode:
             position, q, v = message.pose.pose.position, message.pose.pose.orientation, message.twist.twist.linear
             yaw = float(rpy_from_quaternion(q.x, q.y, q.z, q.w)[2])
             t = message.header.stamp.to_sec()
-            self._seen = Seen(
+            self._seen = TransformObservation(
                 t,
                 (position.x, position.y, yaw),
                 (v.x, v.y),
@@ -95,7 +101,7 @@ class TransformAndRollNode:
             if self._core is not None:
                 self._obey(self._core.step(self._seen), t)
 
-    def _obey(self, orders: Orders, t: float) -> None:
+    def _obey(self, orders: TransformCommands, t: float) -> None:
         if orders.request:
             self._requests.put(orders.request)
         if orders.velocity is not None:

@@ -18,7 +18,7 @@ from shellbot_common.rotations import tilt_from_quaternion
 from shellbot_motor_driver.driving.driver_state import Condition
 
 from .operator import Operator
-from .schedule import Slot, put_right, random_schedule
+from .schedule import Slot, random_schedule, repair_servos
 
 TWIST = (0.12, 0.0, 0.25)  # a circle of half a metre
 _FALL_TILT_DEG = 25.0
@@ -132,7 +132,7 @@ class _Walk:
         self._watch_steps(state)
         while self.repairs and self.repairs[0] <= t:
             self.repairs.pop(0)
-            put_right(chain.robot.emulated.chain.servos, self.originals, chain.robot.port.baud)
+            repair_servos(chain.robot.emulated.chain.servos, self.originals, chain.robot.port.baud)
 
     def _watch_fault(self, t: float, text: str, may_move: bool) -> None:
         if self.slots and self.slots[0].fault.start <= t:

@@ -111,7 +111,7 @@ def _slot(kind: str, start: float, servo_ids: Sequence[int], chance: random.Rand
     return Slot(fault, max(fault.stop, start + REPAIR_AFTER))
 
 
-def put_right(servos: Sequence[EmulatedServo], originals: Sequence[Dict[str, int]], baud: int) -> None:
+def repair_servos(servos: Sequence[EmulatedServo], originals: Sequence[Dict[str, int]], baud: int) -> None:
     """Do what a technician does: IDs, baud rates and status levels as they were, hot motors cooled.
 
     Parameters

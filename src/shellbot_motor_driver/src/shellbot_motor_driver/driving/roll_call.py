@@ -71,7 +71,7 @@ class RollCall:
         """Set the ladder's rungs; the first loss at once, further ones a few times a second."""
         lost = self.lost
         back = self._without - {track.index for track in lost}
-        if back:  # it stands where it fell, not where the others were told to go meanwhile
+        if back:  # it stands where it fell, not where the others were commanded to meanwhile
             self._without = frozenset()
             self._rungs.clear("without")
             names = ", ".join(self._link.tracks[index].name for index in sorted(back))

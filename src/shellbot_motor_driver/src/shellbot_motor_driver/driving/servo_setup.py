@@ -179,7 +179,7 @@ def _identify(link: ServoLink, track: ServoTrack, found: _Findings) -> None:
     if low > first or high < last:
         found.problems.append(
             f"{track.name} accepts goals from {low} to {high} only, but its joint needs {first} to {last}: it "
-            "would ignore the rest; scripts/servo prepare sets the limits"
+            "would ignore the others; scripts/servo prepare sets the limits"
         )
 
 

@@ -80,7 +80,7 @@ class CommandGate:
         Returns
         -------
         str or None
-            Why commands are dropped, if that must be told.
+            Why commands are dropped, if that must be reported.
         """
         with self._wake:
             if stamp_ns is None:

@@ -236,7 +236,7 @@ class OperatorController(QObject):
             self.carry_out(self.model.release(_BUTTON, self._clock()))
 
     def _show_life(self) -> None:
-        for effect in self.model.show_life():
+        for effect in self.model.heartbeat():
             self._execute(effect)
 
     def perform(self, action: str) -> None:

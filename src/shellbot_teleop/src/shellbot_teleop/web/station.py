@@ -87,7 +87,7 @@ class Station:
             return
         self.pages.hear(page, self._clock())
         if page == self.pages.driver:
-            for effect in self.model.show_life():  # at once: without them the robot brakes, harder than at a zero
+            for effect in self.model.heartbeat():  # at once: without them the robot brakes, harder than at a zero
                 self._execute(effect)
         if isinstance(request, requests.Look):
             self.pages.look(page, (name for name, is_shown in asdict(request).items() if is_shown))

@@ -22,7 +22,7 @@ from ax_emulator import CoupledChain, FaultInjector, MotorBank, PtyServer, Servo
 from shellbot_description import named_pose_array
 from shellbot_motor_driver.map.servo_map import ServoMap
 
-from ..schedule import put_right
+from ..schedule import repair_servos
 from .plan import Plan, make_plan
 from .truth import Arrivals, Truth, WitnessedServo
 
@@ -116,7 +116,7 @@ class WitnessedChain(CoupledChain):
         super().advance(time)
         while self._repairs and self._repairs[0] <= time:
             self._repairs.pop(0)
-            put_right(self.servos, self._originals, 1_000_000)
+            repair_servos(self.servos, self._originals, 1_000_000)
 
     def transmit(self, time: float, data: bytes) -> None:
         """Take what the host has sent since the line was seen to be empty."""
