@@ -61,14 +61,14 @@ class Campaign(Settings, error=DefinitionError):
 
 
 def case_summary(rows: Sequence[Mapping[str, Any]]) -> List[Dict[str, object]]:
-    """Mean and standard deviation of each case in each simulator, walks and turns in one list; NaN if all failed."""
+    """Mean and standard deviation of each case in each simulator, walks and turns in one list; NaN if no run has it."""
     summary: List[Dict[str, object]] = []
     for simulator, name in dict.fromkeys((row["simulator"], row["case"]) for row in rows):
         of_case = [row for row in rows if (row["simulator"], row["case"]) == (simulator, name)]
         done = [row for row in of_case if row["success"]]
         kind = of_case[0]["kind"]
         keys = (
-            ("duration_s", "walked_m", "lateral_m", "odometry_m")
+            ("duration_s", "walked_m", "lateral_m", "odometry_m", "cost_of_transport", "electrical_cost")
             if kind == "walk"
             else ("duration_s", "turned_deg", "drift_m", "odometry_deg")
         )
@@ -113,8 +113,8 @@ def comparison(campaign: Campaign, rows: Sequence[Mapping[str, Any]]) -> List[Di
 
 
 def _mean_and_std(rows: Sequence[Mapping[str, Any]], key: str) -> Tuple[float, float]:
-    """Return mean and standard deviation of a figure over the runs that did not fail; NaN if all did."""
-    done = [row[key] for row in rows if row["success"]]
+    """Return mean and standard deviation of a figure over the runs that did not fail; NaN if none has it."""
+    done = [row[key] for row in rows if row["success"] and row.get(key) is not None]
     if rows and not done:
         return math.nan, math.nan
     found = spread(done)
