@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from robot_evaluation.errors import DefinitionError
@@ -58,6 +60,33 @@ class Campaign(Settings, error=DefinitionError):
             turns = [(f"{a:g} deg", "turn", {"angle_deg": a, "rate_deg_s": rate}) for a in self.angles_deg]
             cases += [Case(f"{name} at {percent} %", kind, values) for name, kind, values in walks + turns]
         return Experiment("nao", tuple(cases), ())
+
+    def earlier_runs(self, files: Sequence[Path], simulators: Sequence[str]) -> List[Dict[str, Any]]:
+        """Return the runs of earlier reports, JSON, of which none may be of one of these simulators.
+
+        Raises
+        ------
+        DefinitionError
+            If a file lacks runs of a case, or two have runs of one simulator.
+        """
+        found: List[Dict[str, Any]] = []
+        cases, present = {case.name for case in self.experiment().cases}, set(simulators)
+        for file in files:
+            try:
+                runs = json.loads(file.read_text(encoding="utf-8"))["runs"]
+                of_file = {(run["simulator"], run["case"]) for run in runs}
+            except (ValueError, KeyError, TypeError):
+                of_file = set()
+            engines = {simulator for simulator, _ in of_file}
+            if not of_file or of_file != {(simulator, case) for simulator in engines for case in cases}:
+                raise DefinitionError(
+                    f"{file} lacks runs of the campaign's {len(cases)} cases; give its earlier NAME.json"
+                )
+            if engines & present:
+                both = ", ".join(sorted(engines & present))
+                raise DefinitionError(f"{file} has runs of {both}, which the table has already; leave it out")
+            found, present = found + runs, present | engines
+        return found
 
 
 def case_summary(rows: Sequence[Mapping[str, Any]]) -> List[Dict[str, object]]:
