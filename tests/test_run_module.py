@@ -67,3 +67,41 @@ def test_ctrl_c_ends_in_a_line_during_the_imports_and_after(run, text):
     tool.send_signal(signal.SIGINT)
     assert tool.communicate() == ("", "\nstopped by the user\n")
     assert tool.returncode == 130
+
+
+SWALLOWS = """
+import ctypes, os, signal
+@ctypes.CFUNCTYPE(None)
+def compiled():
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(10): pass
+"""
+
+
+@pytest.mark.parametrize(
+    "tool, complaint",
+    [
+        ("def main():\n compiled()\n while True: pass\n", ""),
+        ("def main():\n compiled()\n compiled()\n raise RuntimeError('no compiled object')\n", ""),
+        (
+            "def main():\n try:\n  compiled()\n  while True: pass\n finally: print('cleaned up', flush=True)\n",
+            "cleaned up\n",
+        ),
+    ],
+    ids=["goes on", "fails", "cleans up"],
+)
+def test_ctrl_c_that_a_callback_of_compiled_code_swallows_ends_it_in_a_line(run, tool, complaint):
+    ended = run(SWALLOWS + tool)
+    try:
+        assert ended.communicate(timeout=20) == (complaint, "\nstopped by the user\n")
+    finally:
+        ended.kill()
+    assert ended.returncode == 130
+
+
+def test_other_errors_of_callbacks_and_tools_stay(run):
+    text = "class Lost:\n def __del__(self): raise ValueError('of a callback')\n"
+    failed = run(f"{text}def main():\n Lost()\n raise RuntimeError('of the tool')\n")
+    complaint = failed.communicate()[1]
+    assert "ValueError: of a callback" in complaint and "RuntimeError: of the tool" in complaint
+    assert failed.returncode == 1

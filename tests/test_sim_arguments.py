@@ -243,6 +243,14 @@ def test_a_file_for_the_other_simulator_is_refused_with_what_there_is_instead(tm
     assert "world:=FILE is for simulator:=gazebo" in words and "terrain:=NAME, one of flat, slope" in words
     settings = written(tmp_path, "my.yaml", "servo_punch: 0.03")
     assert "its world file, world:=FILE" in sim_arguments.sim_complaint(["simulator:=gazebo", f"settings:={settings}"])
+    for robot in ("shellbot", "snake", "humanoid"):
+        given = [f"robot:={robot}", "simulator:=gazebo"]
+        words = sim_arguments.sim_complaint([*given, "rtf:=0.2"])
+        assert (
+            "rtf:=0.2 is for the embedded simulator" in words
+            and "real_time_update_rate, in steps a second, to 200" in words
+        )
+        assert sim_arguments.sim_complaint([*given, "rtf:=1"]) == ""
 
 
 @pytest.mark.parametrize("robot", ["shellbot", "snake", "humanoid"])

@@ -7,12 +7,21 @@ import signal
 import sys
 
 _STOPPED = "\nstopped by the user\n"
+_RETURNED = 0.002  # s after which the callback has returned
 
 
 def _end(_signum: int, _frame: object) -> None:
     """End at once: an exception would reach compiled code that cannot bear one, which then shows its own traceback."""
     os.write(2, _STOPPED.encode())
     os._exit(130)
+
+
+def _repeat(unraisable: "sys.UnraisableHookArgs") -> None:
+    """Raise an interrupt again that a callback of compiled code, such as that of numba's compiler, has swallowed."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, _RETURNED)
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 if __name__ == "__main__":  # the worker processes of a tool load this file, too
@@ -24,8 +33,17 @@ if __name__ == "__main__":  # the worker processes of a tool load this file, too
     sys.argv[0] = str(tool.__file__)
     if at_terminal:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    sys.unraisablehook = _repeat
     try:
-        sys.exit(tool.main())
+        try:
+            sys.exit(tool.main())
+        except Exception:  # such as of the compiler, for want of what its callback did not do
+            if signal.getitimer(signal.ITIMER_REAL)[0]:
+                raise KeyboardInterrupt from None
+            raise
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
     except KeyboardInterrupt:
         sys.stderr.write(_STOPPED)
         sys.exit(130)

@@ -189,6 +189,11 @@ def complaint(arguments: Sequence[str], launch: Path) -> str:
     for first, second, hint in pairs:
         if {first, second} <= {f"{name}:={value}" for name, value in given.items()}:
             return f"{first} cannot be had with {second}; {hint}"
+    if given.get("simulator") == "gazebo" and float(given.get("rtf", 1.0)) != 1.0:
+        return (
+            f"rtf:={given['rtf']} is for the embedded simulator; for Gazebo copy its world file, set "
+            f"real_time_update_rate, in steps a second, to {1e3 * float(given['rtf']):g}, and give world:=FILE"
+        )
     for name, rule in table.items():
         if name in given and "file" in rule:
             wrong = _wrong_file(rule["file"], given[name], given, launch)

@@ -30,6 +30,17 @@ FRAMES = {"base_link", "imu_link", "camera_link", "camera_optical_frame"}
 LOWER = ("fan_link", "coxa_link", "femur_link", "tibia_link", "gore_link", "foot", "sphere_centre")
 UPPER = ("shoulder_link", "shell_link", "gore_link", "sphere_centre")
 TOTAL = {"simulation": 3.8, "full": 3.8, "walker": 2.96}
+PLUGINS = {
+    "libgazebo_ros_control.so": {"robotSimType": "gazebo_ros_control/DefaultRobotHWSim"},
+    "libgazebo_ros_imu_sensor.so": {"topicName": "imu/data", "bodyName": "imu_link", "frameName": "imu_link"},
+    "libgazebo_ros_p3d.so": {"topicName": "ground_truth/odom", "bodyName": "base_link", "frameName": "world"},
+    "libgazebo_ros_camera.so": {
+        "cameraName": "camera",
+        "imageTopicName": "image_raw",
+        "cameraInfoTopicName": "camera_info",
+        "frameName": "camera_optical_frame",
+    },
+}
 
 
 def moving(robot):
@@ -149,15 +160,11 @@ def test_simulator_argument(variant, simulator):
     assert sorted(transmissions) == sorted(driven_joint_names(variant))
     interfaces = {element.text for element in robot.iter("hardwareInterface")}
     assert interfaces == {"hardware_interface/EffortJointInterface"}
-    assert set(plugins) == {
-        "libgazebo_ros_control.so",
-        "libgazebo_ros_imu_sensor.so",
-        "libgazebo_ros_p3d.so",
-        "libgazebo_ros_camera.so",
-    }
-    assert plugins["libgazebo_ros_imu_sensor.so"].find("topicName").text == "imu/data"
-    assert float(plugins["libgazebo_ros_imu_sensor.so"].find("updateRateHZ").text) == 100.0
-    assert plugins["libgazebo_ros_p3d.so"].find("topicName").text == "ground_truth/odom"
+    texts = {name: {tag: plugin.findtext(tag) for tag in PLUGINS.get(name, ())} for name, plugin in plugins.items()}
+    assert texts == PLUGINS
+    assert float(plugins["libgazebo_ros_imu_sensor.so"].findtext("updateRateHZ")) == 100.0
+    sensors = {item.find("sensor").get("name"): item.get("reference") for item in robot.findall("gazebo[sensor]")}
+    assert sensors == {"imu": "imu_link", "camera": "camera_link"}
     surfaces = [item for item in robot.findall("gazebo") if item.find("collision") is not None]
     friction = {item.get("reference"): float(item.findtext("collision/surface/friction/ode/mu")) for item in surfaces}
     links = {link.get("name") for link in robot.findall("link")}

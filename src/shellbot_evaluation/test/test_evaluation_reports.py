@@ -97,6 +97,7 @@ def campaign_rows(simulator, offset=0.0):
     for percent in (40, 80, 100):
         head = {"simulator": simulator, "success": True, "duration_s": 20.0}
         walk = {**head, "kind": "walk", "case": f"3 m at {percent} %", "lateral_m": 0.01, "odometry_m": 3.0}
+        walk["cost_of_transport"] = 3.25
         rows += [{**walk, "walked_m": walked + offset, "odometry_lateral_m": 0.0} for walked in (2.98, 3.02)]
         turn = {"kind": "turn", "case": f"360 deg at {percent} %", "turned_deg": 359.0, "odometry_deg": 360.5}
         rows.append({**head, **turn, "drift_m": 0.0})
@@ -127,6 +128,7 @@ def test_runs_that_failed_are_counted_and_their_cases_have_the_means_of_the_othe
     lines = campaign_text(campaign, rows, "command").splitlines()
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
     assert ["bullet", "3 m at 40 %", "2", "1", "20.0 ± 0.0"] in [row[:5] for row in cells]
+    assert ["bullet", "3 m at 80 %", "3.25 ± 0.00", "–"] in [row[:2] + row[-2:] for row in cells], "no electrical cost"
     assert ["bullet", "360 deg at 40 %", "1", "1", "–"] in [row[:5] for row in cells]
     assert ["Shellbot, bullet, ground truth", "2.980", "0.010", "–"] in [row[:4] for row in cells]
 

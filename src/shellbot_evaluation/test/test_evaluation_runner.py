@@ -7,7 +7,9 @@ import csv
 import json
 import re
 import signal
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -202,7 +204,9 @@ def test_a_run_that_fails_is_a_row_of_its_own_and_the_others_go_on(tmp_path, mon
     assert not list((tmp_path / "nothing").glob("*.png"))
 
 
-def test_a_campaign_stands_in_one_table_for_all_simulators_and_its_status_counts_what_failed(tmp_path, monkeypatch):
+def test_a_campaign_stands_in_one_table_for_all_simulators_and_its_status_counts_what_failed(
+    tmp_path, monkeypatch, capsys
+):
     pytest.importorskip("pybullet")
     trace = execute(Run("e", make_case("run", {"kind": "walk", "distance_m": 0.1, "speed_m_s": 0.15}), 0, 0.8)).trace
 
@@ -227,6 +231,31 @@ def test_a_campaign_stands_in_one_table_for_all_simulators_and_its_status_counts
     assert "| bullet | 3 m at 40 % | 2 | 1 |" in text
     assert {path.name for path in tmp_path.glob("*.csv")} == {"nao.csv", "nao_mujoco.csv", "nao_bullet.csv"}
     assert "it fell" in (tmp_path / "nao_bullet.html").read_text()
+
+    def running(run, gait):
+        assert gait == "ripple"
+        return played(run, SimpleNamespace(engine="over ROS"))
+
+    robot = SimpleNamespace(RunningShellbot=lambda: SimpleNamespace(run=running))
+    monkeypatch.setitem(sys.modules, "shellbot_evaluation.running_node", robot)
+    earlier = [str(tmp_path / f"nao_{engine}.json") for engine in ("mujoco", "bullet")]
+    given = [*given[:-1], "--running", "--gait", "ripple", "--merge", *earlier]
+    assert main(given) == 0, "what failed then does not count"
+    text = " ".join(page.read_text().split())
+    for line in ("mujoco | 3 m at 40 % | 2 | 0", "bullet | 3 m at 40 % | 2 | 1", "over ROS | 3 m at 40 % | 2 | 0"):
+        assert f"| {line} |" in text
+    assert (tmp_path / "nao_running.html").exists()
+    (tmp_path / "walk.json").write_text('{"runs": [{"simulator": "mujoco", "case": "forward"}]}')
+    for command, sentence in {
+        (*given, earlier[0]): "nao_mujoco.json has runs of mujoco, which the table has already; leave it out",
+        (*given, str(tmp_path / "nao_running.json")): "has runs of over ROS, which",
+        (*given, str(tmp_path / "walk.json")): "walk.json lacks runs of the campaign's 21 cases",
+        (*given, str(page)): "page.md lacks runs",
+        (*given, "--friction", "0.5", "0.6"): "leave --friction out",
+        ("walk", "--merge", earlier[0]): "--merge is of a campaign",
+    }.items():
+        assert main(command) == 2
+        assert sentence in capsys.readouterr().err
 
 
 def test_all_are_those_of_the_file_then_transform_roll_and_course(tmp_path, monkeypatch):

@@ -12,8 +12,9 @@ import numpy as np
 from humanoid_evaluation.campaign import thesis
 from humanoid_evaluation.paths import PERIOD, path_of
 from humanoid_motion.planar import seen_from
+from robot_evaluation.metrics import cost_of_work
 from robot_evaluation.planar import interpolated
-from robot_evaluation.tables import markdown_table
+from robot_evaluation.tables import format_cell, markdown_table
 
 FALLEN = 0.9  # rad of tilt
 
@@ -62,8 +63,13 @@ def campaign_walks(repetitions: int) -> List[Tuple[str, Tuple[Walk, int]]]:
     return [(name, (walk, number)) for number in range(repetitions) for name, walk in walks.items()]
 
 
-def measured(walk: Walk, truth: Sequence[Sample], odometry: Sequence[Sample]) -> Dict[str, Any]:
-    """Return what truth and odometry moved by, from the first sample to the last; a run of `campaign_table`."""
+def measured(
+    walk: Walk, truth: Sequence[Sample], odometry: Sequence[Sample], work_j: float, mass_kg: float
+) -> Dict[str, Any]:
+    """Return what truth and odometry moved by, from the first sample to the last; a run of `campaign_table`.
+
+    The joints' work and the robot's mass give the cost of transport, NaN of a turn, which goes nowhere.
+    """
     rows = [np.array(samples) for samples in (truth, odometry)]
     (x, y, _), own = (seen_from(row[0, 1:4], row[-1, 1:4]) for row in rows)
     turn, own_turn = (math.degrees(row[-1, 3] - row[0, 3]) for row in rows)
@@ -78,7 +84,7 @@ def measured(walk: Walk, truth: Sequence[Sample], odometry: Sequence[Sample]) ->
         "odometry_error_deg": abs(own_turn - turn),
         "height_range_m": float(np.ptp(rows[0][:, 4])),
         "seconds": float(rows[0][-1, 0] - rows[0][0, 0]),
-        "cost": math.nan,
+        "cost": math.nan if walk.twist[2] else cost_of_work(work_j, mass_kg, math.hypot(x, y)),
         "path": path_of(*map(_every_period, rows)),
     }
 
@@ -89,9 +95,11 @@ def _every_period(samples: np.ndarray) -> np.ndarray:
     return interpolated(times, samples[:, 0], samples[:, 1:4])
 
 
-def score(walk: Walk, truth: Sequence[Sample], odometry: Sequence[Sample]) -> Dict[str, object]:
+def score(
+    walk: Walk, truth: Sequence[Sample], odometry: Sequence[Sample], work_j: float, mass_kg: float
+) -> Dict[str, object]:
     """Return what `measured` does as a row of the table."""
-    run = measured(walk, truth, odometry)
+    run = measured(walk, truth, odometry, work_j, mass_kg)
     return {
         "walk": walk.name,
         "fell": "yes" if run["fell"] else "no",
@@ -101,6 +109,7 @@ def score(walk: Walk, truth: Sequence[Sample], odometry: Sequence[Sample]) -> Di
         "odometry": f"{1e3 * run['odometry_error_m']:.0f} mm, {run['odometry_error_deg']:.1f}°",
         "height": f"{500.0 * run['height_range_m']:.1f}",
         "seconds": f"{run['seconds']:.1f}",
+        "cost": format_cell(run["cost"], 2),
     }
 
 
@@ -115,5 +124,6 @@ def table(rows: List[Dict[str, object]]) -> str:
         "odometry": "odometry off",
         "height": "torso height, ± mm",
         "seconds": "seconds",
+        "cost": "cost of transport",
     }
     return markdown_table(rows, heads)

@@ -17,10 +17,12 @@ from humanoid_evaluation.campaign import campaign_table
 from humanoid_evaluation.running import FALLEN, WALKS, Sample, Walk, campaign_walks, measured, score, table
 from robot_evaluation.console import file_of, run_tool, say
 from robot_evaluation.journal import Journal
+from robot_evaluation.metrics import mechanical_power, work_of
 from robot_evaluation.parallel import map_jobs
 from robot_evaluation.planar import YawUnwrapper
 from robot_evaluation.reports import machine, write_json
-from robot_evaluation.running_robot_node import PERIOD, WAIT, begin_node, wait_until
+from robot_evaluation.running_robot_node import PERIOD, WAIT, begin_node, loaded_robot, wait_until
+from robot_evaluation.running_trace_node import RunningTrace
 from robot_evaluation.tables import write_between_markers
 from shellbot_common import SettingsError
 from shellbot_common.publisher_node import Publisher
@@ -62,26 +64,33 @@ class RunningHumanoid:
 
     def __init__(self) -> None:
         begin_node(_START)
+        _, profile, self._mass = loaded_robot(_START)
+        self._topics = RunningTrace(profile.joint_names)
         self._command = Publisher("cmd_vel", Twist, queue_size=1)
         self._truth, self._odometry = _Listener("ground_truth/odom"), _Listener("odom")
         self._truth.wait()
         self._odometry.wait()
 
-    def walk(self, walk: Walk) -> Tuple[List[Sample], List[Sample]]:
-        """Walk, and return truth and odometry from standing to standing, or lying.
+    def walk(self, walk: Walk) -> Tuple[List[Sample], List[Sample], float, float]:
+        """Walk, and return truth and odometry from standing to standing, or lying, work of the joints, J, and mass, kg.
 
         Raises
         ------
         SettingsError
             If the robot lies on the ground or does not arrive, or the simulation is reset or stands still.
+        EvaluationError
+            If it publishes no joint_states.
         """
         self._rest()
         if self._has_fallen:
             raise SettingsError(f"the robot has fallen, so {walk.name} was not begun; {_START} anew")
         first, first_own = len(self._truth.samples) - 1, len(self._odometry.samples) - 1
+        self._topics.forget()
         self._drive(walk)
         self._rest()
-        return self._truth.samples[first:], self._odometry.samples[first_own:]
+        trace = self._topics.trace()
+        work = work_of(trace, mechanical_power(trace))
+        return self._truth.samples[first:], self._odometry.samples[first_own:], work, self._mass
 
     def run(self, job: Tuple[Walk, int]) -> Dict[str, Any]:
         """Return a run of the campaign; the number of the job only distinguishes it."""

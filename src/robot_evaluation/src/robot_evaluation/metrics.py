@@ -98,10 +98,14 @@ def tick_work(state: SimState) -> float:
     return float(np.sum(np.abs(state.step_effort * state.step_velocity))) * TICK / len(state.step_effort)
 
 
+def work_of(trace: Trace, power: np.ndarray) -> float:
+    """Return the work, J, of a power (m,) W, the mean of the tick before each row."""
+    return float(np.sum(power[1:] * np.diff(trace.t)))
+
+
 def cost_of_transport(trace: Trace, mass_kg: float, power: np.ndarray) -> float:
-    """Return the work of a power (m,) W, the mean of the tick before each row, over m g d; NaN for less than 5 cm."""
-    work_j = float(np.sum(power[1:] * np.diff(trace.t)))
-    return cost_of_work(work_j, mass_kg, path_length(trace))
+    """Return the work of a power (m,) W, as `work_of`, over m g d; NaN for less than 5 cm."""
+    return cost_of_work(work_of(trace, power), mass_kg, path_length(trace))
 
 
 def cost_of_work(work_j: float, mass_kg: float, distance_m: float) -> float:

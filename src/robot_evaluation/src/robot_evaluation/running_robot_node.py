@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import signal
 import time
-from typing import Callable, Optional
+from typing import Callable, Optional, Tuple
 
 import rosgraph
 import rospy
 
-from shellbot_common import SettingsError, Stamp, classify_stamp
+from robot_mechanics.dynamics import DynamicModel
+from shellbot_common import RobotProfile, SettingsError, Stamp, classify_stamp
+from shellbot_common.robot_profile import PARAMETER
 
 WAIT = 60.0  # s of wall clock without news
 PERIOD = 0.02  # s of wall clock between looks
@@ -34,6 +36,20 @@ def begin_node(start: str) -> None:
     rospy.init_node("running", anonymous=True, disable_signals=True)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
+
+
+def loaded_robot(start: str) -> Tuple[str, RobotProfile, float]:
+    """Return URDF, profile and mass, kg, of the robot that runs.
+
+    Raises
+    ------
+    SettingsError
+        If none is loaded; `start` as of `begin_node`.
+    """
+    urdf = rospy.get_param("robot_description", "")
+    if not urdf or not rospy.has_param(PARAMETER):
+        raise SettingsError(f"no robot is loaded; {start}")
+    return urdf, RobotProfile.from_text(rospy.get_param(PARAMETER)), DynamicModel.from_urdf(urdf).mass
 
 
 def wait_until(

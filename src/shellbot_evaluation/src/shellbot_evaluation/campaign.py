@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from robot_evaluation.errors import DefinitionError
@@ -59,16 +61,43 @@ class Campaign(Settings, error=DefinitionError):
             cases += [Case(f"{name} at {percent} %", kind, values) for name, kind, values in walks + turns]
         return Experiment("nao", tuple(cases), ())
 
+    def earlier_runs(self, files: Sequence[Path], simulators: Sequence[str]) -> List[Dict[str, Any]]:
+        """Return the runs of earlier reports, JSON, of which none may be of one of these simulators.
+
+        Raises
+        ------
+        DefinitionError
+            If a file lacks runs of a case, or two have runs of one simulator.
+        """
+        found: List[Dict[str, Any]] = []
+        cases, present = {case.name for case in self.experiment().cases}, set(simulators)
+        for file in files:
+            try:
+                runs = json.loads(file.read_text(encoding="utf-8"))["runs"]
+                of_file = {(run["simulator"], run["case"]) for run in runs}
+            except (ValueError, KeyError, TypeError):
+                of_file = set()
+            engines = {simulator for simulator, _ in of_file}
+            if not of_file or of_file != {(simulator, case) for simulator in engines for case in cases}:
+                raise DefinitionError(
+                    f"{file} lacks runs of the campaign's {len(cases)} cases; give its earlier NAME.json"
+                )
+            if engines & present:
+                both = ", ".join(sorted(engines & present))
+                raise DefinitionError(f"{file} has runs of {both}, which the table has already; leave it out")
+            found, present = found + runs, present | engines
+        return found
+
 
 def case_summary(rows: Sequence[Mapping[str, Any]]) -> List[Dict[str, object]]:
-    """Mean and standard deviation of each case in each simulator, walks and turns in one list; NaN if all failed."""
+    """Mean and standard deviation of each case in each simulator, walks and turns in one list; NaN if no run has it."""
     summary: List[Dict[str, object]] = []
     for simulator, name in dict.fromkeys((row["simulator"], row["case"]) for row in rows):
         of_case = [row for row in rows if (row["simulator"], row["case"]) == (simulator, name)]
         done = [row for row in of_case if row["success"]]
         kind = of_case[0]["kind"]
         keys = (
-            ("duration_s", "walked_m", "lateral_m", "odometry_m")
+            ("duration_s", "walked_m", "lateral_m", "odometry_m", "cost_of_transport", "electrical_cost")
             if kind == "walk"
             else ("duration_s", "turned_deg", "drift_m", "odometry_deg")
         )
@@ -113,8 +142,8 @@ def comparison(campaign: Campaign, rows: Sequence[Mapping[str, Any]]) -> List[Di
 
 
 def _mean_and_std(rows: Sequence[Mapping[str, Any]], key: str) -> Tuple[float, float]:
-    """Return mean and standard deviation of a figure over the runs that did not fail; NaN if all did."""
-    done = [row[key] for row in rows if row["success"]]
+    """Return mean and standard deviation of a figure over the runs that did not fail; NaN if none has it."""
+    done = [row[key] for row in rows if row["success"] and row.get(key) is not None]
     if rows and not done:
         return math.nan, math.nan
     found = spread(done)

@@ -38,7 +38,7 @@ from .experiment_report import campaign_text, experiment_text, journal_of, limit
 from .experiments import Experiment, Run, check_speeds, load_experiments, plan_runs
 from .perturbations import Perturbations, add_perturb
 from .runner import RunResult, execute, verdicts
-from .seeded_runs import RUNNING, refuse_with_running
+from .seeded_runs import OVER_ROS, RUNNING, refuse_with_running
 
 _UNSEEN = "lowest_foot_mm"  # of a robot over ROS
 CAMPAIGNS = {"nao": "nao_campaign.yaml"}
@@ -90,6 +90,7 @@ def parser() -> argparse.ArgumentParser:
         "less), optimise_roll (the law of rolling), onboard (the chain on emulated servos), bus-faults (emulated bus)",
     )
     p.add_argument("--campaign", choices=sorted(CAMPAIGNS), help="repeat a published study and compare with its means")
+    p.add_argument("--merge", type=Path, nargs="+", default=[], metavar="FILE", help="campaign: earlier NAME.json, too")
     add_seeds(p, None, "a run of each case (default 5; campaign: as published)")
     p.add_argument(
         "--friction",
@@ -147,6 +148,8 @@ def base_of(arguments: argparse.Namespace, engine: str) -> ChainConfig:
 def _run(arguments: argparse.Namespace, command: str) -> int:
     if arguments.campaign is not None:
         return _run_campaign(arguments, command)
+    if arguments.merge:
+        raise DefinitionError("--merge is of a campaign; add --campaign, or leave it out")
     base = base_of(arguments, one_simulator(arguments.simulator))
     known = load_experiments(arguments.definitions or package_file("shellbot_evaluation", "config/experiments.yaml"))
     names = list(known) if arguments.experiment == ["all"] else arguments.experiment
@@ -182,19 +185,24 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
 
 
 def _run_campaign(arguments: argparse.Namespace, command: str) -> int:
-    for option in ("experiment", "distance", "speed", "definitions", "json", "running"):
+    for option in ("experiment", "distance", "speed", "definitions", "json"):
         if getattr(arguments, option):
             raise DefinitionError(f"--campaign has cases of its own, and its files in --out; leave out {option}")
     campaign = Campaign.load(package_file("shellbot_evaluation", f"config/{CAMPAIGNS[arguments.campaign]}"))
     seeds = seeds_of(str(campaign.repetitions) if arguments.seeds is None else arguments.seeds)
+    several = len(arguments.simulator) > 1
+    names = [f"{arguments.campaign}_{engine}" if several else arguments.campaign for engine in arguments.simulator]
+    if arguments.running:
+        _check_running(arguments)
+        names = [f"{arguments.campaign}_running"]
+    merged = campaign.earlier_runs(arguments.merge, [OVER_ROS] if arguments.running else arguments.simulator)
     with contextlib.ExitStack() as open_journals:  # until all are done: what is interrupted goes on from all of them
         found = {}
-        for engine in arguments.simulator:
-            name = arguments.campaign if len(arguments.simulator) == 1 else f"{arguments.campaign}_{engine}"
+        for name, engine in zip(names, arguments.simulator):
             journal = open_journals.enter_context(_journal(arguments, name))
             found[name] = _execute(campaign.experiment(), seeds, arguments, base_of(arguments, engine), journal)
         rows = [result.row for results in found.values() for result in results]
-        text = campaign_text(campaign, rows, command)
+        text = campaign_text(campaign, [*merged, *rows], command)
         for name, results in found.items():
             write_report(arguments.out, name, results, text, {}, arguments.traces)
             say(f"every run, as table and plot: {arguments.out / name}.html")
@@ -253,7 +261,7 @@ def _shared(name: str, arguments: argparse.Namespace, seeds: Sequence[int]) -> L
 
 
 def _journal(arguments: argparse.Namespace, name: str) -> Journal:
-    others = ("experiment", "out", "json", "traces", "write", "jobs", "scheduler")  # they change no run
+    others = ("experiment", "merge", "out", "json", "traces", "write", "jobs", "scheduler")  # they change no run
     options = {key: value for key, value in vars(arguments).items() if key not in others}
     return journal_of(arguments.out, name, " ".join([name, *(f"{k}={v}" for k, v in options.items() if v)]))
 

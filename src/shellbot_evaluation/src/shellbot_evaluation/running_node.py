@@ -5,20 +5,15 @@ from __future__ import annotations
 
 from typing import Any, Dict, Tuple, Type
 
-import rospy
-
 from robot_evaluation.errors import EvaluationError
-from robot_evaluation.running_robot_node import begin_node
+from robot_evaluation.running_robot_node import begin_node, loaded_robot
 from robot_evaluation.running_trace_node import RunningTrace
 from robot_evaluation.trace import Trace
-from robot_mechanics.dynamics import DynamicModel
 from shellbot_chain.errors import MissionFailed
 from shellbot_client.link import run_mission
 from shellbot_client.mission import REST_POSE, ZERO_TWIST, Mission
 from shellbot_client.phases import stand_up
 from shellbot_client.ros_link_node import RosLink
-from shellbot_common import RobotProfile, SettingsError
-from shellbot_common.robot_profile import PARAMETER
 from shellbot_control import JointLimits
 
 from . import mission_experiment, transform_experiment
@@ -43,12 +38,9 @@ class RunningShellbot:
 
     def __init__(self) -> None:
         begin_node(_START)
-        urdf = rospy.get_param("robot_description", "")
-        if not urdf or not rospy.has_param(PARAMETER):
-            raise SettingsError(f"no robot is loaded; {_START}")
-        names = RobotProfile.from_text(rospy.get_param(PARAMETER)).joint_names
-        self._body = Body(JointLimits.from_urdf(urdf, names), DynamicModel.from_urdf(urdf).mass)
-        self._link, self._topics = RosLink(), RunningTrace(names)
+        urdf, profile, mass = loaded_robot(_START)
+        self._body = Body(JointLimits.from_urdf(urdf, profile.joint_names), mass)
+        self._link, self._topics = RosLink(), RunningTrace(profile.joint_names)
 
     def run(self, run: Run, gait: str) -> RunResult:
         """Return the result of a case, as `runner.execute`; its seed only counts repetitions."""
