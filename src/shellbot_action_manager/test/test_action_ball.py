@@ -456,6 +456,17 @@ def test_recover_folds_a_fallen_robot_and_is_refused_to_one_that_stands():
     assert robot(variant="walker").core.request_mode("recover")[1].startswith("this robot has no upper shells")
 
 
+def test_a_leg_that_is_lost_while_a_fallen_robot_folds_is_named_and_it_folds():
+    r = robot()
+    r.orientation = tilted(120.0)
+    r.run(0.5)
+    request(r, "recover")
+    r.run(1.0)
+    said = [r.tick(lost_legs=(3,)).notice for _ in range(1500)]
+    assert sum(text.startswith("lower_3 is lost while the robot folds") for text in said) == 1
+    assert r.output.mode.text.startswith("rolling upright")
+
+
 def test_a_ball_that_rolls_upright_shuts_on_request():
     r = robot("closed")
     r.orientation = tilted(80.0)

@@ -237,6 +237,7 @@ def test_zero_brakes_then_holds_the_place():
     assert control.moving and push[0] < -0.9
     step_for(control, 0.1, (0.0, 0.0), (0.01, 0.0))
     assert not control.moving and control.active
+    assert not step_for(control, 0.5, (0.0, 0.0), (0.01, 0.0)).any(), "it rests, shut, as long as it is near"
     push = step_for(control, 0.5, (0.0, 0.0), (0.0, 0.06))  # pushed away by 3 cm
     assert push[1] < -0.15
 

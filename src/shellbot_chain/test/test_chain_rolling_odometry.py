@@ -94,6 +94,24 @@ def test_the_variance_of_rolling_is_as_large_as_the_error():
     assert max(normalised) < 20.0, normalised
 
 
+def test_a_ball_that_was_stopped_rests_and_odom_sees_how_far_it_creeps():
+    seed, bearing, friction = 8000, -2.926221021204457, 0.6508417481696984  # without slack it creeps by 13 mm a second
+    chain = Chain(seed=seed, friction=friction, joint_offset_deg=1.0, start_mode="shell", record=False)
+    chain.reset(seed=seed, pose="closed", attitude=Rotation.from_rotvec([0.5 * np.pi, 0.0, 0.0]).as_quat())
+    chain.run(1.0)
+    for _ in range(500):
+        chain.command_twist((1.2 * np.cos(bearing), 1.2 * np.sin(bearing), 0.0))
+        chain.tick()
+    chain.command_twist((0.0, 0.0, 0.0))
+    chain.run(3.0)
+    begun, place = chain.estimate, chain.state.p_world_base[:2].copy()
+    chain.run(5.0)
+    crept = np.linalg.norm(chain.state.p_world_base[:2] - place)
+    own = np.hypot(chain.estimate.x - begun.x, chain.estimate.y - begun.y)
+    assert crept < 0.03
+    assert abs(own - crept) < 3.0 * np.sqrt(chain.estimate.position_variance - begun.position_variance)
+
+
 def test_odom_follows_a_ball_that_rolls_on_after_an_emergency_stop():
     chain = Chain(seed=5, friction=0.8, start_mode="shell", record=False)
     chain.reset(seed=5, pose="closed")

@@ -12,7 +12,8 @@ import pytest
 from shellbot_evaluation import rolling_cli
 from shellbot_evaluation.experiment_cli import main as experiment
 from shellbot_evaluation.perturbations import RAW_IMU
-from shellbot_evaluation.rolling_experiment import Roller, build, conditions
+from shellbot_evaluation.roller import Roller
+from shellbot_evaluation.rolling_experiment import build, conditions, far, hold
 
 
 def test_with_a_raw_imu_odom_is_compared_in_its_own_axes():
@@ -39,6 +40,19 @@ def test_the_command_line_chooses_the_imu(tmp_path, monkeypatch):
         experiment(["roll", "--seeds", "2", "--json", str(file), "--out", str(tmp_path / "out"), *options])
         slow.append(json.loads(file.read_text())["summary"]["slow_m_s"]["within"])
     assert slow == [0, 2]
+
+
+def test_a_row_has_how_soon_the_ball_starts_and_how_it_rests(monkeypatch):
+    case = conditions(2000)
+    roller = Roller(build(case))
+    row = far(roller, case.bearing)
+    assert 0.2 < row["start_s"] < 3.0
+    assert roller.torque.longest_s > 0.05 and roller.torque.mean_joints > 0.1
+    truth = Roller.truth.fget  # as if the ball crept by 5 mm a second, unseen by its odometry
+    monkeypatch.setattr(Roller, "truth", property(lambda self: truth(self) + [5e-3 * self.chain.time, 0.0]))
+    row = hold(roller)
+    assert row["hold_m"] == pytest.approx(0.05, abs=0.02)
+    assert row["hold_odometry_m"] == pytest.approx(0.05, abs=0.01)
 
 
 @pytest.mark.parametrize("name", ["roll", "right"])

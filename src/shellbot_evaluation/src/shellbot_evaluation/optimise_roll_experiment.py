@@ -13,7 +13,8 @@ from robot_evaluation.errors import EvaluationError
 from shellbot_action_manager.body.rolling import RollingConfig, load_rolling
 from shellbot_action_manager.errors import ActionManagerError
 
-from .rolling_experiment import NAN, SLOW_M_S, Roller, build, conditions, far, point, put_down, rise, slow
+from .roller import NAN, Roller
+from .rolling_experiment import SLOW_M_S, build, conditions, far, point, put_down, rise, slow
 from .search import Numbers, Rows
 
 #: Keys of rolling.yaml, of a pair with its place in it, and the ranges that are searched. Kicks and the exponent are

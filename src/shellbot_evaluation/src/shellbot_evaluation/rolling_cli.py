@@ -16,13 +16,15 @@ _NOT_RUNNING = (
 )
 ROLL = SeededRuns(
     name="roll",
-    what="5 m, a corner, slowly, to a point and round a square each",
+    what="5 m, a corner, slowly, to a point, round a square and 10 s of rest each",
     description="Rolls as a ball with the whole chain in one process: 5 m from rest, round a corner of 90 deg at "
-    "speed, slowly at 0.2 m/s, to a point 3 m away, round a square of 1.5 m with stops." + _DRAWS,
+    "speed, slowly at 0.2 m/s, to a point 3 m away, round a square of 1.5 m with stops; at last it rests for 10 s."
+    + _DRAWS,
     columns={
         "seed": "seed",
         "friction": "friction",
         "speed_m_s": "5 m from rest / m/s",
+        "start_s": "first 15 cm / s",
         "heading_error_deg": "heading error / deg",
         "turn_s": "corner / s",
         "stop_m": "stops in / m",
@@ -33,11 +35,16 @@ ROLL = SeededRuns(
         "square_error_m": "square error / m",
         "odometry_error_pct": "odometry error / %",
         "cost": "cost of transport",
+        "clamped_s": "torque limit / s",
+        "limited_joints": "joints at it",
+        "hold_m": "creeps in 10 s / m",
+        "hold_odometry_m": "odometry of that wrong by / m",
         "message": "last message",
     },
     digits={
         **dict.fromkeys(("friction", "speed_m_s", "stop_m", "slow_m_s", "point_error_m", "square_error_m", "cost"), 2),
-        "turn_s": 2,
+        **dict.fromkeys(("turn_s", "start_s", "clamped_s"), 2),
+        **dict.fromkeys(("hold_m", "hold_odometry_m"), 3),
         "odometry_error_pct": 2,
     },
     goals={
@@ -48,6 +55,8 @@ ROLL = SeededRuns(
         "point_s": at_most(10.0),
         "point_error_m": at_most(0.10),
         "square_error_m": at_most(0.20),
+        "hold_m": at_most(0.02),
+        "hold_odometry_m": at_most(0.01),
         "odometry_error_pct": at_most(2.0),
     },
     conditions=conditions,

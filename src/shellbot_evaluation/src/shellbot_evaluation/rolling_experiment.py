@@ -1,40 +1,41 @@
 # SPDX-License-Identifier: MIT
-"""Rolling as a ball: fast, slow, round a corner, to a point, round a square; and rolling upright. Own estimate only."""
+"""Rolling as a ball: fast, slow, round a corner, to a point, round a square, at rest; rolling upright. Own estimate."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Mapping, Tuple
+from typing import Any, Dict, List, Mapping, Tuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.metrics import cost_of_transport, mechanical_power
-from shellbot_action_manager.body.roll_to import RollTo
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import ChainError
-from shellbot_common import TICK
-from shellbot_common.rotations import rotation_2d, tilt_from_quaternion
+from shellbot_common.rotations import tilt_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 
 from .perturbations import rest_for_imu
+from .roller import LIMIT_S, NAN, Roller
 
 FRICTION = (0.5, 1.0)
 OFFSET_DEG = 1.0
 REST_S = 1.0  # that a ball put down in any attitude comes to rest in
 TOP_M_S = 1.2
 FAR_M = 5.0
+STARTED_M = 0.15
 SLOW_M_S = 0.2
 POINT_M = 3.0
 SQUARE_M = 1.5
-LIMIT_S = 15.0
+HOLD_S = 10.0
+BRAKED_S = 3.0  # after which a ball holds its place
 RIGHT_LIMIT_S = 40.0
 CORNER_LIMIT_S = 30.0  # a square is for places, the point for time
-NAN = float("nan")
-_ROLLED = ("speed_m_s", "heading_error_deg", "turn_s", "stop_m", "slow_m_s", "point_s", "point_error_m", "cost")
+_ROLLED = ("speed_m_s", "start_s", "heading_error_deg", "turn_s", "stop_m", "slow_m_s", "point_s", "point_error_m")
+_LOADS = ("cost", "clamped_s", "limited_joints", "hold_m", "hold_odometry_m")
 _NOT_RISEN: Mapping[str, Any] = {"success": False, "upright_s": NAN, "tries": 0, "stands_s": NAN, "message": ""}
 _TO_CORNERS = ("square_s", "square_error_m", "odometry_error_pct", "path_m")
 
@@ -87,94 +88,22 @@ def put_down(chain: Chain, case: Conditions) -> Chain:
     return chain
 
 
-class Roller:
-    """Commands a rolling chain and compares what it believes with the truth.
-
-    Parameters
-    ----------
-    chain : Chain
-        In mode shell.
-    """
-
-    def __init__(self, chain: Chain) -> None:
-        self.chain = chain
-        self.path_m = 0.0
-        self._start_truth, self._start_own = self.truth, self.own
-        self._turn = rotation_2d(_yaw_of_odom(chain))  # of odom's axes against the world's
-
-    @property
-    def truth(self) -> np.ndarray:
-        """True place (2,), m, in the world."""
-        return self.chain.state.p_world_base[:2].copy()
-
-    @property
-    def own(self) -> np.ndarray:
-        """Place (2,), m, in odom, as the robot estimates it."""
-        return np.array(self.chain.odom[:2])
-
-    @property
-    def odometry_error(self) -> float:
-        """Distance of the own from the true displacement, as a fraction of the path."""
-        moved = self._turn @ (self.own - self._start_own)
-        return float(np.linalg.norm(moved - (self.truth - self._start_truth))) / max(self.path_m, 1e-6)
-
-    def in_world(self, vector: np.ndarray) -> np.ndarray:
-        """Return a vector (2,) of odom's axes in those of the world."""
-        return self._turn @ vector
-
-    def tick(self, v_odom: np.ndarray) -> None:
-        """Command a velocity (2,) in odom's axes, m/s, and advance by a tick."""
-        estimate = self.chain.estimate
-        assert estimate is not None
-        forward, left = rotation_2d(-estimate.yaw) @ v_odom
-        self._command(forward, left)
-
-    def for_time(self, v_odom: np.ndarray, seconds: float) -> None:
-        """Command a velocity for a while."""
-        for _ in range(int(round(seconds / TICK))):
-            self.tick(v_odom)
-
-    def until(self, v_odom: np.ndarray, condition: Callable[[], bool], limit_s: float = LIMIT_S) -> float:
-        """Command a velocity until a condition holds; return how long it took, s, NaN beyond the limit."""
-        for i in range(int(round(limit_s / TICK))):
-            self.tick(v_odom)
-            if condition():
-                return (i + 1) * TICK
-        return NAN
-
-    def stop(self, seconds: float = 2.0) -> float:
-        """Command zero; return how far it still rolled, m."""
-        start = self.truth
-        self.for_time(np.zeros(2), seconds)
-        return float(np.linalg.norm(self.truth - start))
-
-    def go(self, goal_odom: np.ndarray, limit_s: float = LIMIT_S) -> float:
-        """Roll to a point (2,) in odom and stop there; return how long it took, s, NaN beyond the limit."""
-        guide = RollTo(goal_odom)
-        for i in range(int(round(limit_s / TICK))):
-            estimate = self.chain.estimate
-            assert estimate is not None
-            self._command(*guide.twist(TICK, self.chain.odom, estimate.twist[:2].tolist()))
-            if guide.arrived:
-                return (i + 1) * TICK
-        return NAN
-
-    def _command(self, forward: float, left: float) -> None:
-        before = self.truth
-        self.chain.command_twist((forward, left, 0.0))
-        self.chain.tick()
-        self.path_m += float(np.linalg.norm(self.truth - before))
-
-
 def far(roller: Roller, bearing: float) -> Dict[str, float]:
     """Roll 5 m from rest as fast as it goes, then turn by 90 degrees at speed, then stop."""
     ahead = np.array([math.cos(bearing), math.sin(bearing)])
     start = roller.truth
-    took = roller.until(TOP_M_S * ahead, lambda: float(np.linalg.norm(roller.truth - start)) >= FAR_M)
+
+    def gone() -> float:
+        return float(np.linalg.norm(roller.truth - start))
+
+    started = took = roller.until(TOP_M_S * ahead, lambda: gone() >= STARTED_M)
+    if math.isfinite(started):
+        took = started + roller.until(TOP_M_S * ahead, lambda: gone() >= FAR_M, LIMIT_S - started)
     moved = roller.truth - start
     commanded = roller.in_world(ahead)
     row = {
         "speed_m_s": float(np.linalg.norm(moved)) / (took if math.isfinite(took) else LIMIT_S),
+        "start_s": started,
         "heading_error_deg": _angle_deg(moved, commanded),
     }
     aside = np.array([-ahead[1], ahead[0]])
@@ -227,10 +156,19 @@ def square(roller: Roller, bearing: float) -> Dict[str, float]:
     return {"square_s": took, "square_error_m": worst if math.isfinite(took) else NAN}
 
 
+def hold(roller: Roller) -> Dict[str, float]:
+    """Command zero; how far the ball creeps in 10 s once it has braked, and how wrong odometry is about that."""
+    roller.stop(BRAKED_S)
+    truth, own = roller.truth, roller.own
+    crept = roller.stop(HOLD_S)
+    error = roller.in_world(roller.own - own) - (roller.truth - truth)
+    return {"hold_m": crept, "hold_odometry_m": float(np.linalg.norm(error))}
+
+
 def roll(case: Conditions) -> Dict[str, Any]:
     """Return the row of one seed of rolling; NaN for what was not reached."""
     row: Dict[str, Any] = {"seed": case.seed, "friction": case.friction, "success": False, "message": ""}
-    row.update(dict.fromkeys(_ROLLED + _TO_CORNERS, NAN))
+    row.update(dict.fromkeys(_ROLLED + _TO_CORNERS + _LOADS, NAN))
     try:
         roller = Roller(build(case, record=True))
         start = roller.chain.time
@@ -240,6 +178,8 @@ def roll(case: Conditions) -> Dict[str, Any]:
         row["path_m"] = roller.path_m
         trace = roller.chain.trace().window(start, roller.chain.time)
         row["cost"] = cost_of_transport(trace, roller.chain.simulator.mass, mechanical_power(trace))
+        row["clamped_s"], row["limited_joints"] = roller.torque.longest_s, roller.torque.mean_joints
+        row.update(hold(roller))
         row["success"] = math.isfinite(row["point_s"]) and row["point_error_m"] <= 0.10
     except EvaluationError as error:
         row["message"] = str(error)
@@ -277,19 +217,6 @@ def rise(chain: Chain, stands: bool = True) -> Dict[str, Any]:
         {"success": True, "stands_s": chain.time - start} if chain.mode == "stand" else {"message": text}
     )
     return {**row, **end}
-
-
-def _yaw_of_odom(chain: Chain) -> float:
-    """Return by how much the axes of odom are turned against those of the world, rad."""
-    output, estimate = chain.output, chain.estimate
-    assert output is not None and output.contacts is not None and estimate is not None
-    if not chain.config.raw_imu:  # the IMU's own axes are those of the world
-        heading = output.contacts.heading
-        assert heading is not None  # a ball has one
-        return heading - estimate.yaw
-    R_odom_base = Rotation.from_euler("z", estimate.yaw) * Rotation.from_quat(estimate.quat_footprint_base)
-    R_world_odom = (Rotation.from_quat(chain.state.quat_world_base) * R_odom_base.inv()).as_matrix()
-    return math.atan2(R_world_odom[1, 0], R_world_odom[0, 0])
 
 
 def _angle_deg(a: np.ndarray, b: np.ndarray) -> float:

@@ -13,7 +13,8 @@ from robot_evaluation.errors import EvaluationError
 from shellbot_chain.chain import Chain
 from shellbot_common import TICK
 
-from .rolling_experiment import OFFSET_DEG, TOP_M_S, Roller, put_down
+from .roller import Roller
+from .rolling_experiment import OFFSET_DEG, TOP_M_S, put_down
 from .rolling_experiment import conditions as lying
 from .transform_experiment import transform
 

@@ -23,6 +23,7 @@ from shellbot_description import named_pose_array
 
 from .perturbations import rest_for_imu
 from .seeded_runs import at_most
+from .torque_limit import TorqueLimit
 
 FRICTION = (0.3, 1.0)
 MASS = (0.85, 1.15)
@@ -87,7 +88,7 @@ class Watch:
 
     def __init__(self, chain: Chain) -> None:
         self._chain = chain
-        self._clamped = np.zeros(len(chain.joint_names))
+        self._torque = TorqueLimit(chain)
         self.tilt_deg = self.penetration_mm = self.clamped_s = 0.0
         self.clamped_joint = ""
         self.work_j = 0.0
@@ -102,12 +103,8 @@ class Watch:
         lean = np.arccos(np.clip(up_world_base @ np.array(chain.simulator.config.up), -1.0, 1.0))
         self.tilt_deg = max(self.tilt_deg, float(np.degrees(lean)) - chain.config.slope_deg)
         self.penetration_mm = max(self.penetration_mm, 1e3 * state.contacts.max_penetration)
-        limit = 0.999 * chain.config.torque_scale * chain.limits.effort
-        for at_limit in np.abs(state.step_effort) >= limit:
-            self._clamped = np.where(at_limit, self._clamped + TICK / len(state.step_effort), 0.0)
-            worst = int(np.argmax(self._clamped))
-            if self._clamped[worst] > self.clamped_s:
-                self.clamped_s, self.clamped_joint = float(self._clamped[worst]), chain.joint_names[worst]
+        self._torque.step()
+        self.clamped_s, self.clamped_joint = self._torque.longest_s, self._torque.joint
 
 
 def execute(case: Conditions) -> Dict[str, Any]:

@@ -17,7 +17,8 @@ from shellbot_chain.chain import Chain
 from shellbot_motor_driver.map.servo_map import ServoMap
 
 from .grouped_runs import GroupedRuns
-from .rolling_experiment import OFFSET_DEG, Roller, put_down
+from .roller import Roller
+from .rolling_experiment import OFFSET_DEG, put_down
 from .rolling_experiment import conditions as lying
 
 WALKING_M_S = (0.1, 0.2, 0.3)

@@ -11,6 +11,8 @@ from shellbot_action_manager.behaviours.ball import NO_ATTITUDE, NO_SHELLS, OnPa
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
 
+_LOST = "{} is lost while the robot folds: it goes on, but may not roll upright; mend the leg, then request recover"
+
 
 @register("fold_ball")
 class FoldBall(OnPath):
@@ -35,8 +37,9 @@ class FoldBall(OnPath):
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion."""
-        transformation = self._path()
+        transformation, leg = self._path(), self._lost_now(commands)
         limbs = transformation.step(dt, 1, state, lying=True)
         done = transformation.closed
         self._robot.announcer.say("transform", "" if done else transformation.text)
-        return Motion(limbs, progress=transformation.fraction, done=done)
+        notice = _LOST.format(leg) if leg else ""
+        return Motion(limbs, progress=transformation.fraction, done=done, notice=notice)

@@ -30,6 +30,7 @@ class RollingConfig(Settings, error=ConfigError):
     integral: float = number(0.0, 50.0, "1/m")
     brake: float = number(0.0, 20.0, "s/m")
     hold: Pair = number(0.0, 50.0)
+    hold_slack: float = number(0.0, 1.0)
     still: float = number(0.0, 0.5, "m/s")
     pushed: float = number(0.0, 2.0, "m/s")
     stuck_after: float = number(0.05, 5.0, "s")
@@ -153,7 +154,8 @@ class RollingControl:
             return -config.brake * velocity
         place = self._place + velocity * dt
         self._place = place
-        return -config.hold[0] * place - config.hold[1] * velocity
+        push = -config.hold[0] * place - config.hold[1] * velocity
+        return push - _limited(push, config.hold_slack)  # gores that open a little lift the ball and let it creep
 
 
 def _limited(vector: np.ndarray, length: float) -> np.ndarray:
