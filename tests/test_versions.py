@@ -312,7 +312,7 @@ def test_script_stops_in_words_also_where_the_caller_ignores_interrupts(number):
     with subprocess.Popen(command, cwd=str(LIB), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"at it\n"
         process.send_signal(number)
-        assert b"interrupted; what has finished is kept" in process.communicate(timeout=600)[1]
+        assert b"interrupted; what has finished is stored" in process.communicate(timeout=600)[1]
         assert process.returncode == 130
 
 

@@ -48,7 +48,7 @@ def test_a_path_is_in_the_axes_of_its_start_and_counts_whole_turns():
 def test_samples_over_ros_become_a_path_of_ten_poses_a_second():
     truth = [(t, 0.1 * t, 0.0, 0.0, 0.31, 0.0) for t in np.arange(3.0, 8.004, 0.01)]
     own = [(t, 0.1 * t + 4.0, 1.0, 0.0, 0.31, 0.0) for t in np.arange(3.02, 8.0, 0.033)]
-    path = measured(Walk("A", (0.1, 0.0, 0.0), 0.5), truth, own)["path"]
+    path = measured(Walk("A", (0.1, 0.0, 0.0), 0.5), truth, own, work_j=1.0, mass_kg=5.0)["path"]
     assert path["true"]["x_m"] == pytest.approx(np.arange(0.0, 0.505, 0.01)[: len(path["odometry"]["x_m"])], abs=1e-4)
     assert len(path["true"]["x_m"]) in (50, 51)
     assert path["odometry"]["x_m"][10] == pytest.approx(0.1, abs=1e-4)
