@@ -196,7 +196,7 @@ def test_gazebo_excludes_the_same_pairs_by_bits(variant):
         if body[one] == body[other] or frozenset((body[one], body[other])) in joined:
             continue  # never collide, whatever their bits
         apart = frozenset((one, other)) in excluded
-        # not meeting in any pose, these two share no bit either: there are too few
+        # these two share no bit either, as there are too few; in what the robot does they stay 20 mm apart
         apart |= one.endswith("_fan_link") and other.endswith(("_shoulder_link", "_shell_link"))
         assert bool(bits[one] & bits[other]) != apart, (one, other)
 

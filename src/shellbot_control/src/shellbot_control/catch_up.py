@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""How a long way back begins: slowly, with time to react."""
+"""How joints begin a long path back to their targets: slowly, with time to react."""
 
 from __future__ import annotations
 
 from typing import Optional
 
 import numpy as np
-
-Array = np.ndarray
 
 
 class CatchUp:
@@ -37,7 +35,7 @@ class CatchUp:
         self.elapsed = 0.0 if distance > self._threshold else None
         return self.elapsed is not None
 
-    def limit(self, velocity: Array, dt: float) -> Array:
+    def limit(self, velocity: np.ndarray, dt: float) -> np.ndarray:
         """Return the greatest speeds, (n,) rad/s, of a step of ``dt`` s, where the joints' own are ``velocity``."""
         if self.elapsed is None:
             return velocity

@@ -21,7 +21,7 @@ NAN = float("nan")
 
 
 class Roller:
-    """Commands a rolling chain and compares what it believes with the truth.
+    """Commands a rolling chain and compares its odometry with the truth.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Roller:
         self._command(forward, left)
 
     def for_time(self, v_odom: np.ndarray, seconds: float) -> None:
-        """Command a velocity for a while."""
+        """Command a velocity (2,) in odom's axes, m/s, for so many seconds."""
         for _ in range(int(round(seconds / TICK))):
             self.tick(v_odom)
 

@@ -210,7 +210,7 @@ class ActionModel:
                 self._state = ActionState(text=f"{name}: {news.text}" if name else news.text, level=news.level)
 
     def state(self, t: float) -> ActionState:
-        """Return what is performed; an action without feedback for a while has a warning."""
+        """Return what is performed; an action without feedback for `SILENT_S` has a warning."""
         if self._state.phase == "running" and t - self._last_feedback > SILENT_S:
             text = tr("no feedback from it; is the simulation paused, or the robot gone?")
             return replace(self._state, text=text, level="warn")
