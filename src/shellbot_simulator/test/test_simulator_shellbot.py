@@ -261,6 +261,8 @@ def test_reset_world_keeps_joints_and_time(simulator):
     assert after.p_world_base[:2] == pytest.approx([0.0, 0.0])
     run(simulator, 0.5)
     assert simulator.state().contacts.foot_contact.all()
+    simulator.reset_base((1.0, 0.0, 0.0, 0.0))
+    assert simulator.state().quat_world_base == pytest.approx([1.0, 0.0, 0.0, 0.0]), "on its back"
 
 
 def test_divergence_is_reported_and_reset_recovers(simulator, tmp_path, monkeypatch, caplog):

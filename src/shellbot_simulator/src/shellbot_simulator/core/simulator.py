@@ -191,12 +191,18 @@ class Simulator:
         self._imu.rest()
         return self.state()
 
-    def reset_base(self) -> None:
-        """Put the base back to its start, at rest, and free obstacles; the rest stays (Gazebo's reset_world)."""
+    def reset_base(self, attitude: Optional[Positions] = None) -> None:
+        """Put the base back to its start, at rest, and free obstacles; the rest stays (Gazebo's reset_world).
+
+        Parameters
+        ----------
+        attitude : (4,) sequence of float, optional
+            Quaternion x, y, z, w of a free base; upright if not given.
+        """
         self.data.qvel[:] = 0.0
         robot = _BASE_Q * self._is_free + self.joint_count
         self.data.qpos[robot:] = self.model.qpos0[robot:]
-        self._place_base(0.0)
+        self._place_base(0.0, attitude)
         self._engine.place()
         self._snapshot = self._engine.contacts()
         self._imu.rest()
