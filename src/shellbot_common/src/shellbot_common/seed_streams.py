@@ -34,6 +34,7 @@ class Stream(IntEnum):
     TERRAIN_PUSH = 1005
     HUMANOID_WORLD = 1006  # friction, masses, and what stands on the floor of its walks
     HUMANOID_FALL = 1007  # its floor and masses, and how it falls
+    RECOVERY = 1008  # its floor and masses, and how the robot is thrown
 
 
 def seeded(seed: int, *stream: int) -> np.random.Generator:

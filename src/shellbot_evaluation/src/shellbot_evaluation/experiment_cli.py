@@ -46,6 +46,7 @@ PROGRAMS = {
     "transform": ("transform_cli", "main"),
     "roll": ("rolling_cli", "ROLL.main"),
     "right": ("rolling_cli", "RIGHT.main"),
+    "recover": ("recover_experiment", "RECOVER.main"),
     "course": ("mission_cli", "course"),
     "mission": ("mission_cli", "main"),
     "sweep": ("sweep_cli", "main"),
@@ -83,9 +84,9 @@ def parser() -> argparse.ArgumentParser:
         nargs="*",
         help="walk, turn, square, speed, sprint (config/experiments.yaml), or all: these and "
         f"{', '.join(IN_ALL)}; or, each with a --help of its own: transform (to a ball and back), roll (straight on), "
-        "right (upright from any attitude), course (walk, turn, close, roll, open, walk), mission (without the turn), "
-        "sweep (the ball over design and floor), transport (cost of walking and rolling), energy (run time of the "
-        "battery), gaits (3 m by each), limp (walk without a leg), feed_forward (joint errors without and with it), "
+        "right (upright from any attitude), recover (gets up after a fall), course (walk, turn, close, roll, open, "
+        "walk), mission (without the turn), sweep (the ball over design and floor), transport (cost of a metre), "
+        "energy (of the battery), gaits (3 m by each), limp (walk without a leg), feed_forward (joint errors with it), "
         "terrain (rubble, slopes), engines (MuJoCo and Bullet beside analytic results), optimise (a gait that costs "
         "less), optimise_roll (the law of rolling), onboard (the chain on emulated servos), bus-faults (emulated bus)",
     )
