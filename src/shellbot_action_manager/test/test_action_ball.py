@@ -19,6 +19,7 @@ from shellbot_action_manager.interface import Feedback
 from shellbot_action_manager.modes.mode_table import Mode
 from shellbot_common import package_file
 from shellbot_description import named_pose_array
+from shellbot_kinematics import pack_references
 
 SMOOTH = 0.08  # rad per tick
 CLOSED, STAND = named_pose_array("closed", "simulation"), named_pose_array("stand", "simulation")
@@ -454,6 +455,23 @@ def test_recover_folds_a_fallen_robot_and_is_refused_to_one_that_stands():
     r.orientation = LEVEL
     r.until("stand", 30.0)
     assert robot(variant="walker").core.request_mode("recover")[1].startswith("this robot has no upper shells")
+
+
+def test_a_joint_that_is_blocked_while_a_fallen_robot_folds_is_commanded_little_farther_than_it_is_and_named():
+    r = Blocked(ActionManagerCore.from_description(), "stand")
+    r.orientation = tilted(120.0)
+    r.run(0.5)
+    r.blocked = r.core.geometry.joint_names.index("upper_5_shell")
+    request(r, "recover")
+    leads = []
+    while r.tick().mode.step == "fold_ball":
+        leads.append(pack_references(r.output.references).joint_position[10, 1] - r.q[r.blocked])
+    assert max(leads) == pytest.approx(CONFIG.fold_lead), "and it is behind by 0.9 rad"
+    assert r.output.mode.text.startswith("upper_5_shell is 53 deg behind while closing, step 16 of 16"), r.output.mode
+    r.blocked = -1
+    request(r, "recover")
+    until_text(r, "rolling upright")
+    assert r.q == pytest.approx(CLOSED, abs=0.1)
 
 
 def test_a_leg_that_is_lost_while_a_fallen_robot_folds_is_named_and_it_folds():

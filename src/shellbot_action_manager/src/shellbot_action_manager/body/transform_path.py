@@ -63,6 +63,7 @@ class TransformConfig(Settings, error=ConfigError):
     blind: float = number(0.0, 2.0, "s")
     catch_up: float = number(0.1, 3.0, "rad/s")
     found: float = number(0.02, 0.5, "rad")
+    fold_lead: float = number(0.02, 1.0, "rad")
     greatest_slope: float = number(0.02, 0.6, "rad")
     open_tilt: float = number(0.02, 0.6, "rad")
     shut_tilt: float = number(0.02, 1.0, "rad")
