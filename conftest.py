@@ -58,7 +58,7 @@ if xacro is not None:
     xacro.process_file = expanded_once(xacro.process_file)
 
 
-EMPTY_WORLD_ARGUMENTS = ("world_name", "paused", "use_sim_time", "gui")
+EMPTY_WORLD_ARGUMENTS = ("world_name", "paused", "use_sim_time", "gui", "server_required")
 
 
 @pytest.fixture

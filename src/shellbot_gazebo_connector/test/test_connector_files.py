@@ -116,7 +116,7 @@ def test_every_launch_argument_is_explained(name):
     assert arguments and all(argument.get("doc") for argument in arguments)
 
 
-EMPTY_WORLD_ARGUMENTS = ("world_name", "paused", "use_sim_time", "gui")
+EMPTY_WORLD_ARGUMENTS = ("world_name", "paused", "use_sim_time", "gui", "server_required")
 
 
 def loaded(tmp_path, name, arguments=()):
@@ -125,8 +125,9 @@ def loaded(tmp_path, name, arguments=()):
     text = (PACKAGE / "launch" / name).read_text(encoding="utf-8")
     stand_in = tmp_path / "empty_world.launch"
     declared = "".join(f'<arg name="{argument}"/>' for argument in EMPTY_WORLD_ARGUMENTS)
-    paused = '<param name="paused_at_start" value="$(arg paused)"/>'
-    stand_in.write_text(f"<launch>{declared}{paused}</launch>", encoding="utf-8")
+    declared += '<param name="paused_at_start" value="$(arg paused)"/>'
+    declared += '<param name="server_required" value="$(arg server_required)"/>'
+    stand_in.write_text(f"<launch>{declared}</launch>", encoding="utf-8")
     text = text.replace("$(find gazebo_ros)/launch/empty_world.launch", str(stand_in))
     for package in ("shellbot_gazebo_connector", "shellbot_simulator"):
         text = text.replace(f"$(find {package})", str(PACKAGE.parent / package))
@@ -167,6 +168,7 @@ def test_gazebo_begins_once_with_the_controllers_unless_it_stays_paused(
     nodes = {node.name: node for node in launch.nodes}
     assert nodes["spawn_robot"].args.split() == spawns
     assert nodes["spawn_robot"].required, "without the robot the launch ends"
+    assert parameters(launch)["/server_required"], "without Gazebo, too: spawn_model would wait for it for ever"
     assert nodes["start_controllers"].args.split() == ["joint_state_controller", "shellbot_legs_controller"]
     assert nodes["gazebo_pace"].args.split() == ["shellbot_legs_controller", *paces]
     values = parameters(launch)
