@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+from pathlib import Path
 
 import rostest
 
@@ -67,6 +68,31 @@ class Started:
 
 ROSLAUNCH = ("roslaunch", "--sigint-timeout=90")  # a node may take long to end on a busy machine
 HEADLESS = ("gui:=false", "teleop:=none")
+GAZEBO_PACKAGES = ("gazebo_ros", "gazebo_ros_control", "gazebo_plugins")
+GAZEBO_PACKAGES += ("controller_manager", "effort_controllers", "joint_state_controller")
+EMPTY_WORLD_ARGUMENTS = ("world_name", "paused", "use_sim_time", "gui", "server_required")
+
+
+SIM = Path(__file__).resolve().parents[4] / "scripts" / "sim"
+
+
+def gazebo_that_refuses_the_robot(folder):
+    """Put packages that stand for Gazebo's into a folder, as a catkin space of its own; its spawn_model fails."""
+    for name in GAZEBO_PACKAGES:
+        package = folder / "share" / name
+        package.mkdir(parents=True)
+        (package / "package.xml").write_text(
+            f"<package format='3'><name>{name}</name><version>0.0.0</version><description>stand-in</description>"
+            "<maintainer email='a@example.org'>a</maintainer><license>MIT</license></package>"
+        )
+    declared = "".join(f"<arg name='{name}'/>" for name in EMPTY_WORLD_ARGUMENTS)
+    launch = folder / "share" / "gazebo_ros" / "launch" / "empty_world.launch"
+    launch.parent.mkdir()
+    launch.write_text(f"<launch>{declared}</launch>")
+    spawn_model = launch.parents[1] / "spawn_model"
+    spawn_model.write_text("#!/bin/sh\nexit 1\n")
+    spawn_model.chmod(0o755)
+    (folder / ".catkin").touch()
 
 
 class StartTest(unittest.TestCase):
@@ -114,6 +140,15 @@ class StartTest(unittest.TestCase):
         ) as sim:
             sim.wait_for("~rtf is -1; give a number from 0 to 1000", seconds=180)
             sim.process.wait(timeout=180)
+
+    def test_a_robot_that_is_not_spawned_in_gazebo_ends_the_script_with_status_1(self):
+        with tempfile.TemporaryDirectory() as folder:
+            gazebo_that_refuses_the_robot(Path(folder))
+            port = free_port()
+            words = (str(SIM), "-p", str(port), "simulator:=gazebo", "variant:=walker", *HEADLESS)
+            with Started(*words, port=port, CMAKE_PREFIX_PATH=folder) as sim:
+                sim.wait_for("the robot was not spawned", "the launch ended by itself", seconds=600)
+                self.assertEqual(sim.process.wait(timeout=60), 1)
 
     def test_unreadable_gaits_file_is_named(self):
         port = free_port()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run the demo's launch and end with the demo's own verdict: roslaunch says 0 however a node ended."""
+"""Run a launch for scripts/sim and end with a status that says how it went: roslaunch says 0 however a node ended."""
 
 from __future__ import annotations
 
@@ -9,26 +9,33 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import List
+from typing import List, Tuple
+
+DEMOS = ("true", "mission")
 
 
-def launch(command: List[str]) -> None:
-    """Run a command to its end; Ctrl-C and SIGTERM reach it once, as SIGINT."""
-    early: List[int] = []  # Ctrl-C before there is anything to pass it on to
+def launch(command: List[str]) -> Tuple[int, bool]:
+    """Run a command to its end; Ctrl-C, SIGTERM and a terminal that closes reach it once, as SIGINT.
+
+    Returns
+    -------
+    int, bool
+        Its exit status, and whether the user ended it so.
+    """
+    ended: List[int] = []  # perhaps before there is anything to pass it on to
     started: List[subprocess.Popen[bytes]] = []
 
     def pass_on(number: int, _: object) -> None:
+        ended.append(number)
         if started:
             started[0].send_signal(signal.SIGINT)
-        else:
-            early.append(number)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, pass_on)
     started.append(subprocess.Popen(command, start_new_session=True))
-    if early:
+    if ended:
         started[0].send_signal(signal.SIGINT)
-    started[0].wait()
+    return started[0].wait(), bool(ended)
 
 
 def verdict(summary: Path, newer_than: float) -> int:
@@ -43,9 +50,17 @@ def verdict(summary: Path, newer_than: float) -> int:
     return 1
 
 
-def main() -> int:
-    """Arguments: the roslaunch command. Without results:=FOLDER the summary goes to a folder that is removed."""
-    command = sys.argv[1:]
+def run_robot(command: List[str]) -> int:
+    """Run a robot until the user ends it; a launch that ends by itself has lost the simulator or the robot in it."""
+    status, by_user = launch(command)
+    if status or by_user:
+        return status
+    sys.stderr.write("the launch ended by itself: 'REQUIRED process' above names the node; its reason stands before\n")
+    return 1
+
+
+def run_demo(command: List[str]) -> int:
+    """Run a demo to its verdict; without results:=FOLDER the summary goes to a folder that is removed."""
     folders = [argument[len("results:=") :] for argument in command if argument.startswith("results:=")]
     has_folder = bool(folders and folders[-1])
     with tempfile.TemporaryDirectory() as own:
@@ -59,6 +74,13 @@ def main() -> int:
     if not has_folder:
         sys.stdout.write("for pictures, and of the mission a film: the same with results:=FOLDER\n")
     return status
+
+
+def main() -> int:
+    """Arguments: the roslaunch command."""
+    command = sys.argv[1:]
+    demos = [argument[len("demo:=") :] for argument in command if argument.startswith("demo:=")]
+    return (run_demo if demos and demos[-1] in DEMOS else run_robot)(command)
 
 
 if __name__ == "__main__":
