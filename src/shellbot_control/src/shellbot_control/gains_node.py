@@ -28,7 +28,7 @@ from shellbot_control.gains_page import gains_page
 from shellbot_control.gains_server_node import GainsServer
 
 CONTROLLERS = "controllers"  # ~receiver: every joint's own dynamic_reconfigure server, as of ros_control
-WORKERS = 4  # calls in flight; the answer of a controller takes a few ms, most of them the parameter server's
+WORKERS = 12  # calls in flight; on a busy machine an answer takes long, most of it waiting for a processor
 
 
 class GainsPageNode:

@@ -31,6 +31,8 @@ class PidServers:
         self._lock = threading.Lock()
         self._current = dict(gains)
         self._changed: Dict[str, PidGains] = {}
+        # gains are in force before they stand in the parameters: their answer waits for no master
+        self._writer = concurrent.futures.ThreadPoolExecutor(max_workers=1)
         # each server registers three names at the master and writes six parameters: in turn that would take seconds
         with concurrent.futures.ThreadPoolExecutor(max_workers=8) as pool:
             starts = [pool.submit(self._start, controller, joint) for joint in gains]
@@ -47,7 +49,10 @@ class PidServers:
         found = rospy.get_param(namespace, {})  # what else is there, such as i_clamp, stays: ros_control leaves it, too
         written = {**(found if isinstance(found, dict) else {}), **dataclasses.asdict(self._current[joint])}
         rospy.set_param(namespace, written)
-        return _Server(PidConfig, lambda config, _level: self._on_change(joint, config), namespace, written)
+        return _Server(lambda config, _level: self._on_change(joint, config), namespace, written, self._write)
+
+    def _write(self, name: str, value: Any) -> None:
+        self._writer.submit(rospy.set_param, name, value)
 
     def _on_change(self, joint: str, config: Any) -> Any:
         with self._lock:
@@ -61,18 +66,24 @@ class PidServers:
 class _Server(Server):
     """Refuses in words what is out of range, where the library clamps without a word, and what is no number.
 
-    The library writes all parameters of a page at each change, six calls to the master for each of 36 joints, which
-    the last joint has to wait for; this one writes what differs from `written`.
+    The library writes all parameters of a page at each change before it answers, six calls to the master for each of
+    36 joints, which the last joint has to wait for; this one has `write` do it, for what differs from `written`.
     """
 
-    def __init__(self, kind: Any, callback: Callable[[Any, int], Any], namespace: str, written: Dict[str, Any]) -> None:
-        self._written = dict(written)
-        super().__init__(kind, callback, namespace=namespace)
+    def __init__(
+        self,
+        callback: Callable[[Any, int], Any],
+        namespace: str,
+        written: Dict[str, Any],
+        write: Callable[[str, Any], None],
+    ) -> None:
+        self._written, self._write = dict(written), write
+        super().__init__(PidConfig, callback, namespace=namespace)
 
     def _copy_to_parameter_server(self) -> None:
         for name in self.type.defaults:
             if self._written.get(name) != self.config[name]:
-                rospy.set_param(self.ns + name, self.config[name])
+                self._write(self.ns + name, self.config[name])
                 self._written[name] = self.config[name]
 
     def update_configuration(self, changes: Dict[str, Any]) -> Any:
