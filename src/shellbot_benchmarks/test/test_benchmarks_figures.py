@@ -21,6 +21,7 @@ from shellbot_benchmarks.bench_ros import ros_text
 from shellbot_benchmarks.bench_teleop import teleop_text
 from shellbot_benchmarks.bench_workers import bench_workers
 from shellbot_benchmarks.cpu_meter import CpuMeter
+from shellbot_benchmarks.gain_change import change_seen
 from shellbot_benchmarks.latency import ChangeWatch, latency_row, spread_waits, worst_factor
 from shellbot_benchmarks.launching import Launch
 
@@ -71,13 +72,35 @@ def test_ros_table_has_a_row_a_launch_and_a_line_a_node():
         "start_s": 6.5,
         "latencies_s": [0.004, 0.012],
         "cpu_fraction": {"simulator": 0.14, "kinematics": 0.05},
+        "gains": {},
     }
     fast = {**launch, "rtf": 0.0, "real_time_factor": 2.5, "cpu_fraction": {"simulator": 0.31, "odometry": 0.4}}
-    lines = ros_text([launch, fast]).splitlines()
+    text, met = ros_text([launch, fast])
+    lines = text.splitlines()
     assert lines[2].split()[1:6:2] == ["1", "1.00", "0.97"]
     assert "as fast as possible" in lines[3] and "12.00" in lines[3]
     nodes = [line.split("|")[1].strip() for line in lines[7:]]
-    assert nodes[:2] == ["simulator", "kinematics"] and "odometry" in nodes
+    assert met and nodes[:2] == ["simulator", "kinematics"] and "odometry" in nodes
+    for worst, is_met in ((0.1, True), (0.101, False)):
+        change = {"latencies_s": [0.02, 0.03, worst], "beyond_n_m": 0.004, "joints": 6}
+        text, met = ros_text([{**launch, "gains": {"femur_p": change}}, fast])
+        row = [cell.strip() for cell in text.splitlines()[7].split("|")[1:-1]]
+        assert row == ["1", "femur_p", "6", "3", "30", f"{1e3 * worst:.0f}", "100", "0.004"] and met is is_met
+
+
+def test_a_change_of_gains_is_seen_when_the_last_loaded_joint_gives_its_torque():
+    command, old, new = np.array([0.1, -0.2, 0.3, 0.05]), np.full(4, 20.0), np.array([10.0, 10.0, 10.0, 20.0])
+    carried = np.array([0.01, -0.02, 0.0, 0.01])  # rad; the third carries nothing, the fourth does not change
+
+    def state(when, stiffness, error, jump=0.0):
+        return when, tuple(command - error), tuple(stiffness * error + jump)
+
+    states = [state(1.0, old, carried), state(1.01, np.array([10.0, 20.0, 20.0, 20.0]), carried)]
+    seen, beyond, joints = change_seen(states, old, new)
+    assert np.isnan(seen) and beyond == pytest.approx(0.0, abs=1e-9) and joints == 2
+    states += [state(1.02, new, 1.2 * carried), state(1.03, new, 1.5 * carried, jump=0.03)]
+    assert change_seen(states, old, new) == (1.02, pytest.approx(0.03), 2)
+    assert np.isnan(change_seen(states, old, old)[0])
 
 
 @pytest.mark.parametrize("press, release, is_met", [(29.0, 49.0, True), (31.0, 10.0, False), (10.0, 51.0, False)])

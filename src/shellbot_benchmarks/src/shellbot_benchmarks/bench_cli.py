@@ -167,7 +167,8 @@ def _ros(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
     from .bench_ros import bench_ros, ros_text
 
     results = [bench_ros(rtf, arguments.seconds, arguments.samples, arguments.logs) for rtf in arguments.rtf]
-    return ros_text(results), {"launches": results}, True
+    text, met = ros_text(results)
+    return text, {"launches": results, "met": met}, met
 
 
 def _teleop(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The real launch, headless, measured by a probe: real-time factor, latency, processor load, time to standing.
+"""The real launch, headless, measured by a probe: real-time factor, latencies, processor load, time to standing.
 
 The launch file is that of shellbot_bringup.
 """
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Sequence
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.tables import markdown_table
@@ -20,6 +21,7 @@ from .latency import latency_row
 from .launching import Launch
 
 HEADLESS = {"gui": "false", "teleop": "none", "rviz": "false"}
+GAIN_CHANGES, GAINS_MS = 20, 100.0  # of each kind; allowed until every joint gives the torque of its new gains
 
 
 def run_probe(module: str, launch: Launch, arguments: Sequence[str], limit_s: float) -> str:
@@ -46,16 +48,18 @@ def bench_ros(rtf: float, seconds: float, samples: int, log_folder: Path) -> Dic
     """Launch sim.launch headless with a real-time factor (0: as fast as possible) and measure it."""
     log = log_folder / f"bench_ros_rtf{rtf:g}.log"
     with Launch({**HEADLESS, "rtf": rtf}, log) as launch:
+        changes = 0 if rtf == 0 else GAIN_CHANGES  # a time to wait for by the clock on the wall means nothing there
         arguments = ["--started", repr(launch.started), "--seconds", str(seconds), "--samples", str(samples)]
-        printed = run_probe("ros_probe_node", launch, arguments, 180.0 + seconds + 6.0 * samples)
+        arguments += ["--gain-changes", str(changes)]
+        printed = run_probe("ros_probe_node", launch, arguments, 180.0 + seconds + 6.0 * (samples + 2 * changes))
         figures: Dict[str, Any] = json.loads(printed.strip().splitlines()[-1])
         launch.check()
     figures["rtf"] = rtf
     return figures
 
 
-def ros_text(results: Sequence[Mapping[str, Any]]) -> str:
-    """Return the Markdown of the measurements, one launch a row, and the processor load."""
+def ros_text(results: Sequence[Mapping[str, Any]]) -> Tuple[str, bool]:
+    """Return the Markdown of the measurements, one launch a row, changes of gains and load; whether gains are met."""
     rows: List[Dict[str, object]] = []
     names: List[str] = []
     for figures in results:
@@ -72,6 +76,20 @@ def ros_text(results: Sequence[Mapping[str, Any]]) -> str:
             }
         )
         names += [name for name in figures["cpu_fraction"] if name not in names]
+    gains = [
+        {
+            "rtf requested": f"{figures['rtf']:g}",
+            "changed on the page of gains": name,
+            "loaded joints": figure["joints"],
+            "times": len(figure["latencies_s"]),
+            "median ms": 1e3 * statistics.median(figure["latencies_s"]),
+            "worst ms": 1e3 * max(figure["latencies_s"]),
+            "required ms": GAINS_MS,
+            "torque beyond N m": figure["beyond_n_m"],
+        }
+        for figures in results
+        for name, figure in figures["gains"].items()
+    ]
     fractions: List[Dict[str, object]] = []
     for name in names:
         fractions.append({"node": name})
@@ -80,4 +98,8 @@ def ros_text(results: Sequence[Mapping[str, Any]]) -> str:
             fractions[-1][head] = float(figures["cpu_fraction"].get(name, float("nan")))
     fractions.sort(key=lambda row: -float(list(row.values())[1]))  # type: ignore[arg-type]
     digits = {key: 2 for row in rows + fractions for key in row}
-    return markdown_table(rows, digits=digits) + "\n" + markdown_table(fractions, digits=digits)
+    tables = [markdown_table(rows, digits=digits), markdown_table(fractions, digits=digits)]
+    if gains:
+        by_name = {"median ms": 0, "worst ms": 0, "required ms": 0, "torque beyond N m": 3}
+        tables.insert(1, markdown_table(gains, digits=by_name))
+    return "\n".join(tables), all(row["worst ms"] <= GAINS_MS for row in gains)

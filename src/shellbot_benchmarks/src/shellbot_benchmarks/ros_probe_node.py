@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measures a running system from outside: time to standing, real-time factor, processor load, command latency.
+"""Measures a running system from outside: time to standing, real-time factor, load, latency of commands and gains.
 
 Run by `scripts/bench ros` in a process of its own, one for each launch; prints its figures as one line of JSON.
 """
@@ -12,24 +12,31 @@ import sys
 import threading
 import time
 import xmlrpc.client
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
+import numpy as np
 import rosgraph
 import rosnode
 import rospy
+from dynamic_reconfigure.client import Client
 from geometry_msgs.msg import Twist
 from sensor_msgs.msg import JointState
 
 from robot_evaluation.errors import EvaluationError
-from shellbot_common import TICK
+from shellbot_common import TICK, RobotProfile
 from shellbot_common.motion_conversions import twist_message
+from shellbot_common.robot_profile import PARAMETER
+from shellbot_control import GainTable
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 
 from .cpu_meter import CpuMeter
+from .gain_change import State, change_seen
 from .latency import ChangeWatch, spread_waits, worst_factor
 
 REST_S = 0.3  # wall seconds without a change of the targets count as rest
+SETTLE_S = 0.5  # wall seconds until joints are at rest after a change of gains
+CHANGES = {"femur_p": 0.8, "stiffness": 0.8}  # entries of the page and by how much they change: one class, all joints
 
 
 class RosProbe:
@@ -39,6 +46,7 @@ class RosProbe:
         self._mode = ""
         self._standing = threading.Event()
         self._ticks: List[Tuple[float, float]] = []  # wall clock (monotonic) and simulated time, s
+        self._joints: List[State] = []  # since the last change of gains
         self._watch = ChangeWatch()
         self._drive: Optional[Tuple[float, float, float]] = None
         self._cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
@@ -93,6 +101,46 @@ class RosProbe:
             self._cmd_vel.publish(twist_message((0.0, 0.0, 0.0)))
         return found
 
+    def gains(self, changes: int) -> Dict[str, Any]:
+        """Change entries of the page of gains while the robot stands, there and back.
+
+        Returns
+        -------
+        dict
+            Entry to latencies_s, from before the call to the first joint_states with the torques of the new gains;
+            beyond_n_m, the most that a torque differs from those of both gains, and the least number of joints seen.
+        """
+        profile = RobotProfile.from_text(rospy.get_param(PARAMETER))
+        page = Client("gains", timeout=60.0)
+        rospy.Subscriber("joint_states", JointState, self._on_joints, queue_size=100, tcp_nodelay=True)
+        found: Dict[str, Any] = {}
+        for name, factor in CHANGES.items():
+            before = page.get_configuration(timeout=60.0)
+            rows: List[Tuple[float, float, int]] = []
+            for wait in spread_waits(changes, TICK):
+                self._watch.wait_still(REST_S, 20.0)
+                time.sleep(SETTLE_S + wait)
+                value = before[name] * (1.0 if len(rows) % 2 else factor)
+                rows.append(self._gain_change(page, profile, name, value))
+            page.update_configuration({name: before[name]})
+            latencies, beyond, joints = zip(*rows)
+            found[name] = {"latencies_s": latencies, "beyond_n_m": max(beyond), "joints": min(joints)}
+        return found
+
+    def _gain_change(self, page: Client, profile: RobotProfile, name: str, value: float) -> Tuple[float, float, int]:
+        old = _stiffness(page.get_configuration(), profile)
+        self._joints = []
+        while not self._joints:
+            time.sleep(TICK)
+        sent = time.monotonic()
+        new = _stiffness(page.update_configuration({name: value}), profile)
+        while time.monotonic() - sent < 5.0:
+            time.sleep(0.1)  # what follows the change, too
+            seen, beyond, joints = change_seen(list(self._joints), old, new)
+            if seen < time.monotonic() - 0.1:
+                return seen - sent, beyond, joints
+        raise EvaluationError(f"{name} of the page of gains did not reach all joints within 5 s; see the launch's log")
+
     def _on_mode(self, message: Mode) -> None:
         self._mode = message.name
         if message.name == "hexapod" and message.target == "hexapod":
@@ -104,8 +152,17 @@ class RosProbe:
         if drive is not None and len(self._ticks) % 10 == 0:
             self._cmd_vel.publish(twist_message(drive))
 
+    def _on_joints(self, message: JointState) -> None:
+        self._joints.append((time.monotonic(), message.position, message.effort))
+
     def _on_targets(self, message: JointState) -> None:
         self._watch.feed(message.position, time.monotonic())
+
+
+def _stiffness(page: Mapping[str, Any], profile: RobotProfile) -> np.ndarray:
+    """Return p of each joint, N m/rad, as the page has it."""
+    table = GainTable.from_page(page, profile.classes).for_joints(profile.joints)
+    return np.array([gains.p for gains in table.values()])
 
 
 def node_pids() -> Dict[str, int]:
@@ -132,6 +189,7 @@ def main() -> int:
     p.add_argument("--seconds", type=float, default=20.0)
     p.add_argument("--samples", type=int, default=50)
     p.add_argument("--noise", type=float, default=1e-6)
+    p.add_argument("--gain-changes", type=int, default=0)
     arguments = p.parse_args()
     rospy.init_node("bench_probe", disable_signals=True)
     try:
@@ -139,6 +197,7 @@ def main() -> int:
         figures: Dict[str, Any] = {"start_s": probe.stand(120.0) - arguments.started}
         figures.update(probe.sustained(arguments.seconds))
         figures["latencies_s"] = probe.latencies(arguments.samples, arguments.noise)
+        figures["gains"] = probe.gains(arguments.gain_changes) if arguments.gain_changes else {}
     except (EvaluationError, rospy.ROSException, rospy.ServiceException) as error:
         sys.stderr.write(f"{error}\n")
         return 1
