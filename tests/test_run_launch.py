@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,15 @@ def test_ctrl_c_reaches_the_launch(arguments, status, number):
     output, words = process.communicate(timeout=600)
     assert output.startswith("interrupted once\n") and "by itself" not in words
     assert process.returncode == status
+
+
+def test_nohup_outlives_its_terminal():
+    process = subprocess.Popen(
+        ["nohup", *command("wait")], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdout.readline() == "started\n"
+    process.send_signal(signal.SIGHUP)
+    time.sleep(1.0)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=600)[0] == "interrupted once\n" and process.returncode == 0

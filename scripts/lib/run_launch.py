@@ -31,7 +31,8 @@ def launch(command: List[str]) -> Tuple[int, bool]:
             started[0].send_signal(signal.SIGINT)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, pass_on)
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup
+            signal.signal(number, pass_on)
     started.append(subprocess.Popen(command, start_new_session=True))
     if ended:
         started[0].send_signal(signal.SIGINT)
