@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Parameter file, launch files, world and the arguments for spawning, as far as they can be checked without Gazebo."""
 
+import argparse
 import xml.etree.ElementTree as ElementTree
 from dataclasses import asdict
 from pathlib import Path
@@ -35,6 +36,22 @@ def test_spawn_arguments_place_every_joint_of_the_description(variant, count):
     assert placed == pytest.approx(named_pose("spawn", variant), abs=1e-6)
     height = float(arguments[arguments.index("-z") + 1])
     assert 0.0 < height - pose("spawn").body_height <= 0.01
+
+
+def test_gazebos_spawn_model_can_parse_the_arguments():
+    """Its parser takes a negative angle for a number only in some spellings."""
+    from shellbot_description import robot_profile
+
+    parser = argparse.ArgumentParser()
+    xml, kind = (parser.add_mutually_exclusive_group(required=True) for _ in range(2))
+    kind.add_argument("-urdf", action="store_true")
+    xml.add_argument("-param", type=str)
+    parser.add_argument("-model", required=True)
+    parser.add_argument("-z", type=float)
+    parser.add_argument("-J", dest="joints", action="append", nargs=2)
+    parsed = parser.parse_args(spawn_arguments(robot_profile("simulation")))
+    assert parsed.urdf and parsed.param == "robot_description" and 0.0 < parsed.z < 0.2
+    assert len(parsed.joints) == 36 and min(float(angle) for _, angle in parsed.joints) < 0.0
 
 
 def test_spawn_command_line_passes_the_rest_on():

@@ -16,7 +16,7 @@ import rospy
 import rostest
 from diagnostic_msgs.msg import DiagnosticArray
 from dynamic_reconfigure.msg import Config, DoubleParameter
-from rosgraph_msgs.msg import Clock
+from rosgraph_msgs.msg import Clock, Log
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
 from std_srvs.srv import Trigger
@@ -188,6 +188,15 @@ class ConnectorTest(unittest.TestCase):
         for _ in range(30):
             command = np.array(self.tick(STAND, effort=effort).data)
         np.testing.assert_array_equal(command, STAND, "torques that are no numbers fade out, angles are followed")
+
+    def test_03_torques_alone_hold_the_joints_where_no_simulator_takes_torques(self):
+        """Gazebo's controllers take positions only."""
+        words = []
+        log = rospy.Subscriber("/rosout", Log, lambda message: words.append(message.msg))
+        wait_until(log.get_num_connections, 60, "the log")
+        self.wait_status(lambda s: s.max_error < 1e-9, "the joints are measured at their targets")
+        np.testing.assert_array_equal(self.tick([], effort=np.ones(36)).data, STAND)
+        wait_until(lambda: any("only the embedded one takes torques" in word for word in words), 60, "words")
 
     def test_04_bad_targets_hold_and_the_clock_goes_on(self):
         nan, infinite = STAND.copy(), STAND.copy()

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+"""The tests find the stand-in for Gazebo's transport."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
