@@ -22,18 +22,27 @@ from shellbot_description import VARIANTS, expand, named_pose, pose  # noqa: E40
 ROBOT = '<robot name="shellbot">'
 OPTIONS = '<mujoco><compiler discardvisual="false" fusestatic="false" strippath="false"/></mujoco>'
 FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
-# label -> link it points to, place of the text in parts of the picture's width and height
+# label -> link or point in the axes of base_link, place of the text in parts of the picture's width and height
 LABELS = {
-    "upper gore": ("upper_1_gore_link", (0.78, 0.06)),
-    "shell joint": ("upper_1_shell_link", (0.82, 0.16)),
-    "shoulder joint": ("upper_1_shoulder_link", (0.82, 0.26)),
-    "chassis (rim around it)": ("chassis", (0.05, 0.12)),
-    "fan joint (one servo, six legs)": ("lower_6_fan_link", (0.05, 0.86)),
-    "coxa joint": ("lower_1_coxa_link", (0.86, 0.44)),
-    "femur joint": ("lower_1_femur_link", (0.86, 0.54)),
-    "tibia joint": ("lower_1_tibia_link", (0.86, 0.64)),
-    "lower gore": ("lower_1_gore_link", (0.84, 0.76)),
-    "foot (tip frame)": ("lower_1_foot", (0.74, 0.90)),
+    "base_link": ("base_link", (0.27, 0.04)),
+    "upper_2..6_sphere_centre": ("upper_2_sphere_centre", (0.05, 0.12)),
+    "imu_link": ("imu_link", (0.13, 0.21)),
+    "chassis": ((0.0, -0.05, 0.0), (0.11, 0.30)),
+    "rim": ((-0.118, -0.093, 0.0), (0.11, 0.40)),
+    "lower leg (fan to foot)": ("lower_5_tibia_link", (0.03, 0.74)),
+    "fan joint (one servo, six legs)": ("lower_6_fan_link", (0.03, 0.84)),
+    "upper_1_sphere_centre": ("upper_1_sphere_centre", (0.68, 0.06)),
+    "camera_link": ("camera_link", (0.76, 0.13)),
+    "shoulder joint": ("upper_1_shoulder_link", (0.80, 0.20)),
+    "upper leg, upper shell": ((0.094, -0.02, 0.024), (0.79, 0.27)),
+    "upper gore": ("upper_1_gore_link", (0.84, 0.34)),
+    "shell joint": ("upper_1_shell_link", (0.86, 0.41)),
+    "coxa joint": ("lower_1_coxa_link", (0.87, 0.48)),
+    "femur joint": ("lower_1_femur_link", (0.87, 0.55)),
+    "tibia joint": ("lower_1_tibia_link", (0.87, 0.62)),
+    "lower gore": ("lower_1_gore_link", (0.87, 0.70)),
+    "lower_1_foot (tip)": ("lower_1_foot", (0.81, 0.80)),
+    "lower_1_sphere_centre": ("lower_1_sphere_centre", (0.79, 0.89)),
 }
 AXES = (("x", (1, 0, 0), (200, 30, 30)), ("y", (0, 1, 0), (20, 120, 40)), ("z", (0, 0, 1), (30, 60, 200)))
 TURN = 2.0 * np.pi  # rad
@@ -125,14 +134,14 @@ def labelled(variant: str, size: int) -> Image.Image:
             draw.line([pixel(place), tip], colour, 4)
             draw.text((tip[0] + 4, tip[1] - size // 40), name, colour, font)
     points = {
-        "base_link": (pixel(base), (0.30, 0.05)),
-        "base_footprint": (pixel(below), (0.62, 0.94)),
-        "rest stance (through all feet)": (ring[108], (0.29, 0.94)),
+        "base_footprint (at the start also odom)": (pixel(below), (0.40, 0.95)),
+        "rest stance (through all feet)": (ring[102], (0.08, 0.95)),
     }
-    for text, (link, place_of_text) in LABELS.items():
-        body = model.body(link)
-        is_gore = link.endswith("gore_link")  # their frames are at the sphere's centre: point to their middle
-        points[text] = pixel((data.xipos if is_gore else data.xpos)[body.id]), place_of_text
+    for text, (at, place_of_text) in LABELS.items():
+        if isinstance(at, str):
+            is_gore = at.endswith("gore_link")  # their frames are at the sphere's centre: point to their middle
+            at = (data.xipos if is_gore else data.xpos)[model.body(at).id]
+        points[text] = pixel(np.array(at)), place_of_text
     for text, ((across, down), (x, y)) in points.items():
         box = draw.textbbox((x * width, y * height), text, font=font)
         draw.line([(box[0] if across < box[0] else box[2], 0.5 * (box[1] + box[3])), (across, down)], (30, 60, 120), 2)
