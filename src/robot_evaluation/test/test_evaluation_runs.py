@@ -14,7 +14,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,8 +27,7 @@ from robot_evaluation.plots import plot_runs
 from robot_evaluation.report_files import run_tables, write_files
 from robot_evaluation.reports import write_json
 from robot_evaluation.tables import write_between_markers
-
-PATIENCE_S = 120.0
+from shellbot_common.testing import PATIENCE, wait_until
 
 
 @dataclass(frozen=True)
@@ -116,19 +114,12 @@ def goes_on_and_ends(folder):
     done = {json.loads(line)["result"]["number"] for line in (folder / "runs.jsonl").read_text().splitlines()[1:]}
     assert done, "some runs are on disk"
     tool = start(folder, 0.0)
-    tool.communicate(timeout=PATIENCE_S)
+    tool.communicate(timeout=PATIENCE)
     assert tool.returncode == 0
     after = carried_out(folder / "marks")
     assert all(after[number] == before[number] for number in done), "what was done is not repeated"
     assert set(after) == set(range(12))
     return done
-
-
-def wait_until(condition):
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def started_and_some_done(folder):
@@ -140,7 +131,7 @@ def started_and_some_done(folder):
 def test_workers_end_with_a_tool_that_is_killed_and_its_runs_are_on_disk(tmp_path):
     tool = started_and_some_done(tmp_path)
     tool.kill()
-    assert tool.wait(PATIENCE_S) == -signal.SIGKILL
+    assert tool.wait(PATIENCE) == -signal.SIGKILL
 
     def alone():
         try:
@@ -157,7 +148,7 @@ def test_workers_end_with_a_tool_that_is_killed_and_its_runs_are_on_disk(tmp_pat
 def test_ctrl_c_ends_at_once_and_the_same_command_goes_on(tmp_path):
     tool = started_and_some_done(tmp_path)
     os.killpg(tool.pid, signal.SIGINT)
-    printed = tool.communicate(timeout=PATIENCE_S)[1]
+    printed = tool.communicate(timeout=PATIENCE)[1]
     assert tool.returncode == 130
     assert "stopped by the user" in printed and "the same command goes on from there" in printed
     assert "Traceback" not in printed
@@ -166,7 +157,7 @@ def test_ctrl_c_ends_at_once_and_the_same_command_goes_on(tmp_path):
 
 def test_a_full_disk_is_a_sentence_and_what_was_written_is_not_lost(tmp_path):
     tool = start(tmp_path, 0.0, limit=20_000)
-    printed = tool.communicate(timeout=PATIENCE_S)[1]
+    printed = tool.communicate(timeout=PATIENCE)[1]
     assert tool.returncode == 2
     assert re.search(r"error: cannot write a run to .*runs.jsonl: File too large; 4 runs are in it: make room", printed)
     assert "Traceback" not in printed

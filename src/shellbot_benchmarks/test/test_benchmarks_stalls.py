@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +23,9 @@ from shellbot_benchmarks.bus_campaign.stalls.plan import STALLS, make_plan
 from shellbot_benchmarks.bus_campaign.stalls.score import Stopped
 from shellbot_benchmarks.bus_campaign.stalls.truth import Arrivals, Truth, WitnessedServo
 from shellbot_benchmarks.bus_campaign.stalls.walk import Claim, Gait, Given, Log, Sample
+from shellbot_common.testing import PATIENCE, wait_until
 from shellbot_motor_driver import Phase, ServoMap
 
-PATIENCE = 120.0  # s, the machine is shared
 SUMMARY = {"false_torque_off", "stale_reported_good", "goal_steps_beyond_limit", "unreported_stops", "worst_stop_s"}
 SUMMARY |= {"runs", "seconds", "stops", "stalls", "faults"}
 IDS = range(19)
@@ -392,20 +391,13 @@ def test_a_summary_adds_up_and_a_failed_run_is_no_good_one(tmp_path, monkeypatch
         assert json.loads((tmp_path / "x" / "f.json").read_text())["runs"] == results
 
 
-def until(condition):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.05)
-
-
 def started(folder):
     """Start a campaign of one run that takes longer than anybody waits; return it once its bus process runs."""
     command = [sys.executable, "-m", "shellbot_benchmarks.bus_campaign.cli", "--stalls"]
     command += ["--seeds", "1", "--seconds", "600", "--keep", str(folder)]
     process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
     here = folder / "seed-0"
-    until(lambda: any(b"bus_worker" in command_of(pid) for pid in run.leftovers(here)))
+    wait_until(lambda: any(b"bus_worker" in command_of(pid) for pid in run.leftovers(here)))
     return process, here
 
 
@@ -442,7 +434,7 @@ def test_whoever_ends_the_campaign_leaves_no_process_behind(tmp_path, number):
     process.send_signal(number)
     process.wait(PATIENCE)
     assert process.returncode == (-signal.SIGKILL if number == signal.SIGKILL else 130)
-    until(lambda: not run.leftovers(here))
+    wait_until(lambda: not run.leftovers(here))
 
 
 def test_a_run_whose_own_process_is_killed_is_a_failed_one(tmp_path):

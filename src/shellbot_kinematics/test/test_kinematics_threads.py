@@ -19,10 +19,10 @@ import pytest
 from robot_mechanics.errors import ShapeError
 from robot_mechanics.native import shared_job, threads
 from robot_mechanics.native.jit import c_kernel
+from shellbot_common.testing import PATIENCE, wait_until
 from shellbot_kinematics import FootBatch, Frame, LegBranch, foot_batch, foot_batch_free_fan
 
 INTERPRETED = numba.config.DISABLE_JIT
-PATIENCE_S = 200.0  # how long a busy machine may take for what takes microseconds
 job = pytest.mark.skipif(not shared_job.NATIVE, reason="the compiler is switched off")
 TARGET = np.array([0.27, 0.0, -0.15])
 
@@ -60,14 +60,6 @@ def counted(address, total, workers, part):
     return items[:total] // 1000, items[:total] % 1000
 
 
-def until(condition):
-    """Wait for something that another thread does soon."""
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < end, "did not come"
-        os.sched_yield()
-
-
 # ------------------------------------------------------------------------------------------------ jobs
 @job
 @pytest.mark.parametrize("spin", [0.0, 100e-6])
@@ -93,7 +85,7 @@ def test_a_thousand_jobs_in_a_row_are_shared(counting):
 
 @job
 def test_slow_helpers_are_waited_for(counting):
-    end, seen = time.monotonic() + PATIENCE_S, 0
+    end, seen = time.monotonic() + PATIENCE, 0
     while seen < 20:
         assert time.monotonic() < end
         times, by = counted(counting, 40, 2, 1)
@@ -102,7 +94,7 @@ def test_slow_helpers_are_waited_for(counting):
 
 
 def test_slow_helpers_are_waited_for_in_tasks_of_python():
-    end, seen = time.monotonic() + PATIENCE_S, 0
+    end, seen = time.monotonic() + PATIENCE, 0
     while seen < 5:
         assert time.monotonic() < end
         done = np.zeros(64, dtype=int)
@@ -119,7 +111,7 @@ def test_slow_helpers_are_waited_for_in_tasks_of_python():
 
 @job
 def test_helpers_take_part(counting):
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + PATIENCE
     shares = []
     while not any(0.2 < share < 0.8 for share in shares):
         assert time.monotonic() < end, f"the helper did {shares[-5:]} of the last jobs"
@@ -136,7 +128,7 @@ def test_helpers_look_out_for_a_while_and_then_sleep(monkeypatch, counting):
         # never where threads would spin against each other for a core
         allowed = spin if workers <= threads.count_of(None) else 0.0
         assert words[shared_job.SPIN_NS] == pytest.approx(1e9 * allowed)
-        until(lambda words=words: words[state] == 0)
+        wait_until(lambda words=words: words[state] == 0)
 
 
 @job
@@ -150,7 +142,7 @@ def test_jobs_and_tasks_of_python_in_turns(counting):
         threads.run_parts(4000, 2, task, 64)
         assert (done == 1).all()
         assert (counted(counting, 3000, 2, 64)[0] == 1).all()
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + PATIENCE
     while not (counted(counting, 20_000, 2, 64)[1] == 1).any():  # the helper still comes
         assert time.monotonic() < end
 
@@ -163,14 +155,14 @@ def test_helpers_keep_nothing_of_a_batch_that_is_over():
             if worker > 0:
                 helped.set()
             else:
-                helped.wait(PATIENCE_S)
+                helped.wait(PATIENCE)
 
     task = Task()
     threads.run_parts(64, 2, task, 1)
     assert helped.is_set()
     watched = weakref.ref(task)
     del task
-    until(lambda: watched() is None)
+    wait_until(lambda: watched() is None)
 
 
 def test_nobody_helps_twice():
@@ -323,7 +315,7 @@ def test_a_forked_child_shares_batches_too(model):
                     status = 3  # those of the parent are not here
             finally:
                 os._exit(status)
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + PATIENCE
         ended = (0, 0)
         while ended == (0, 0):
             ended = os.waitpid(child, os.WNOHANG)

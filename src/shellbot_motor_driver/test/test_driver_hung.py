@@ -19,8 +19,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from emulated_chain import emulated
-from test_driver_process import PatientBusProcess, settings, until
+from test_driver_process import PatientBusProcess, settings
 
+from shellbot_common.testing import wait_until
 from shellbot_description import named_pose_array
 from shellbot_motor_driver import BusProcessError, Phase, ServoMap
 from shellbot_motor_driver.process.rescue import rescue
@@ -42,7 +43,7 @@ def robot(folder, **options):
         bus.start()
         try:
             q = bus.state().command.copy()
-            until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, 60.0, feed=lambda: bus.tick(q))
+            wait_until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, meanwhile=lambda: bus.tick(q))
             yield bus, chain, q
         finally:
             bus.shutdown()
@@ -61,17 +62,17 @@ def test_a_hung_process_is_killed_and_its_successor_holds(tmp_path):
     with robot(tmp_path) as (bus, chain, q):
         first, goals = bus.pid, chain.registers("goal_position")
         os.kill(first, signal.SIGSTOP)
-        until(lambda: bus.state().ladder.rung("bus_process") is not None, 60.0, feed=lambda: bus.tick(q))
+        wait_until(lambda: bus.state().ladder.rung("bus_process") is not None, meanwhile=lambda: bus.tick(q))
         old = bus.state()
         assert old.ladder.phase is Phase.BUS_DOWN and old.ladder.needs_rearm and not old.is_measured.any()
         assert "servos hold" in old.ladder.text and all(servo.is_stale for servo in old.servos)
-        until(lambda: bus.poll() and bus.pid != first, 60.0)
+        wait_until(lambda: bus.poll() and bus.pid != first)
         assert "no sign of life" in words(bus) and bus.restarts >= 1
-        until(lambda: bus.state().ladder.rung("restarted") is not None and bus.state().tick > 5, 60.0)
+        wait_until(lambda: bus.state().ladder.rung("restarted") is not None and bus.state().tick > 5)
         assert on(chain) == 19 and chain.registers("goal_position") == goals
         assert not bus.torque_off_status(time.monotonic()).is_requested
-        until(bus.rearm)
-        until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, 60.0, feed=lambda: bus.tick(q))
+        wait_until(bus.rearm)
+        wait_until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, meanwhile=lambda: bus.tick(q))
 
 
 @pytest.mark.parametrize("what", ["stop", "torque off"])
@@ -88,13 +89,13 @@ def test_torque_goes_off_although_the_process_hangs(tmp_path, what):
             status = bus.confirm_off(60.0)
             assert answer or "not confirmed" in answer.reason or "yet" in answer.reason
         assert on(chain) == 0 and status.confirmed and status.via == "parent" and not status.unconfirmed_ids
-        until(lambda: bus.poll() and bus.pid != first, 60.0)
-        until(lambda: bus.state().tick > 20, 60.0, feed=bus.poll)
+        wait_until(lambda: bus.poll() and bus.pid != first)
+        wait_until(lambda: bus.state().tick > 20, meanwhile=bus.poll)
         assert on(chain) == 0 and bus.state().ladder.phase is Phase.OFF
         assert (bus.state().ladder.rung("emergency_stop") is not None) == (what == "stop")
         assert "not obeyed" in words(bus)
-        until(lambda: bus.rearm() if what == "stop" else bus.torque(True), 60.0, feed=bus.poll)
-        until(lambda: on(chain) == 19, 60.0, feed=bus.poll)
+        wait_until(lambda: bus.rearm() if what == "stop" else bus.torque(True), meanwhile=bus.poll)
+        wait_until(lambda: on(chain) == 19, meanwhile=bus.poll)
 
 
 def test_torque_that_was_switched_off_without_a_process_stays_off_in_the_next(tmp_path):
@@ -102,12 +103,12 @@ def test_torque_that_was_switched_off_without_a_process_stays_off_in_the_next(tm
     with robot(tmp_path) as (bus, chain, _):
         chain.fault("port_error", seconds=6.0)
         os.kill(bus.pid, signal.SIGKILL)
-        until(lambda: bus.pid is None, 60.0)
+        wait_until(lambda: bus.pid is None)
         assert not bus.torque(False) and on(chain) == 19
         said = []
-        until(lambda: said.append(words(bus)) or "TORQUE MAY BE ON" in str(said), 60.0, feed=bus.poll)
-        until(lambda: on(chain) == 0, 60.0, feed=bus.poll)
-        until(lambda: bus.poll() and bus.state().tick > 20, 60.0)
+        wait_until(lambda: said.append(words(bus)) or "TORQUE MAY BE ON" in str(said), meanwhile=bus.poll)
+        wait_until(lambda: on(chain) == 0, meanwhile=bus.poll)
+        wait_until(lambda: bus.poll() and bus.state().tick > 20)
         assert on(chain) == 0 and bus.state().ladder.rung("torque_off") is not None
         assert bus.state().ladder.rung("restarted") is None and bus.confirm_off(60.0).confirmed
 
@@ -116,7 +117,7 @@ def test_a_stop_while_the_port_is_away_is_unconfirmed_and_obeyed_when_it_is_back
     with robot(tmp_path) as (bus, chain, _):
         first = bus.pid
         chain.fault("port_error", seconds=6.0)
-        until(lambda: bus.state().ladder.phase is Phase.BUS_DOWN, 60.0, feed=bus.poll)
+        wait_until(lambda: bus.state().ladder.phase is Phase.BUS_DOWN, meanwhile=bus.poll)
         bus.emergency_stop("test")
         status = bus.confirm_off(0.6)
         assert not status.confirmed and len(status.unconfirmed_ids) == 19 and on(chain) == 19
@@ -135,7 +136,7 @@ def test_shutdown_of_a_hung_process_switches_torque_off(tmp_path):
 def test_shutdown_without_a_port_says_who_may_hold(tmp_path):
     with robot(tmp_path) as (bus, chain, _):
         chain.fault("port_error", seconds=600.0)
-        until(lambda: bus.state().ladder.phase is Phase.BUS_DOWN, 60.0, feed=bus.poll)
+        wait_until(lambda: bus.state().ladder.phase is Phase.BUS_DOWN, meanwhile=bus.poll)
         status = bus.shutdown()
         assert status.is_overdue and len(status.unconfirmed_ids) == 19 and on(chain) == 19
         assert "TORQUE MAY BE ON at servos 0 lower_1_fan" in status.text and "switch the power off" in status.text
@@ -147,7 +148,7 @@ def test_it_sits_by_itself_then_lets_go(tmp_path):
     with closing(ServoChain(tmp_path / "port")) as chain:
         bus = PatientBusProcess(settings(str(tmp_path / "port"), config=config))
         bus.start()
-        until(lambda: bus.state().tick > 5, 60.0)
+        wait_until(lambda: bus.state().tick > 5)
         status = bus.shutdown(sit=60.0, timeout=20.0)
         assert status.confirmed and status.via == "bus process" and on(chain) == 0
         goals, servos = chain.registers("goal_position"), ServoMap.load("walker")
@@ -181,7 +182,7 @@ def test_a_start_that_hangs_ends_in_words_and_a_slow_one_does_not(tmp_path):
 
 
 def _stop_at_first_torque(bus, chain):
-    until(lambda: on(chain) > 0, 60.0)
+    wait_until(lambda: on(chain) > 0)
     os.kill(bus.pid, signal.SIGSTOP)
 
 
@@ -195,6 +196,7 @@ def test_a_start_that_is_given_up_leaves_no_torque(tmp_path):
 
 STOPPED_PARENT = """
 import sys, time
+from shellbot_common.testing import wait_until
 from shellbot_description import named_pose_array
 from shellbot_motor_driver import BusProcess, BusSettings
 bus = BusProcess(BusSettings(sys.argv[1], link_latency=0.02, margin=0.1))
@@ -236,7 +238,7 @@ def test_a_busy_machine_is_no_reason_to_kill(tmp_path):
             stack.callback(process.wait)
             stack.callback(process.kill)
         end = time.monotonic() + 2.0
-        until(lambda: time.monotonic() > end, 120.0, feed=lambda: bus.tick(q))
+        wait_until(lambda: time.monotonic() > end, meanwhile=lambda: bus.tick(q))
         assert bus.pid == first and bus.restarts == 0
         assert np.isfinite(bus.state().position).all()
 
@@ -261,9 +263,9 @@ def test_nobody_opens_the_port_of_a_living_process(tmp_path, monkeypatch):
                 bus.emergency_stop("once more")
             return status.unconfirmed_ids == (3,)
 
-        until(is_only_3_unconfirmed, 60.0)
+        wait_until(is_only_3_unconfirmed)
         assert not opened and bus.pid is not None, words(bus)
-        until(lambda: bus.shutdown().unconfirmed_ids == (3,), 60.0)  # again where the others answered too late
+        wait_until(lambda: bus.shutdown().unconfirmed_ids == (3,))  # again where the others answered too late
         assert opened
 
 
@@ -272,7 +274,7 @@ def test_a_late_answer_of_a_killed_process_is_not_taken_for_the_next_one(monkeyp
     with emulated() as port, PatientBusProcess(settings(port)) as bus:
         child = bus._keeper.child
         child.ask("events")
-        until(lambda: child._connection.poll(0.1))
+        wait_until(lambda: child._connection.poll(0.1))
         child.kill("no answer")
         monkeypatch.setattr(type(child), "is_up", True)  # as until the system has taken it away
         answer = bus.rearm()

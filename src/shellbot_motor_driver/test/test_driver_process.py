@@ -17,6 +17,7 @@ import pytest
 from emulated_chain import emulated
 
 from ax_bus import PortError
+from shellbot_common.testing import wait_until
 from shellbot_control import TargetsError
 from shellbot_motor_driver import BusProcess, BusProcessError, BusSettings, DriverConfig, Phase, StartError
 from shellbot_motor_driver.driving.servo_state import Condition
@@ -48,38 +49,30 @@ class PatientBusProcess(BusProcess):
         return super().start(timeout, **options)
 
 
-def until(condition, seconds=60.0, feed=None, show=lambda: ""):
-    """Wait for a condition in real time; a test that hangs ends, and shows what there was."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"waited too long {show()}"
-        if feed is not None:
-            feed()
-        time.sleep(0.01)
-
-
 def test_it_runs_is_killed_and_comes_back_into_hold():
     with emulated() as port, PatientBusProcess(settings(port)) as bus:
         q = bus.state().command.copy()
-        until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, feed=lambda: bus.tick(q))
+        wait_until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, meanwhile=lambda: bus.tick(q))
         # until the torque limits, which rise for a second, are all written
-        until(lambda: min(bus.state().tick, bus.state().timing.tick_time.total) > 200, feed=lambda: bus.tick(q))
+        wait_until(
+            lambda: min(bus.state().tick, bus.state().timing.tick_time.total) > 200, meanwhile=lambda: bus.tick(q)
+        )
         before = bus.state()
         assert 0.0 < before.timing.cpu_per_tick < 0.2
         assert time.monotonic() - before.stamp < 10.0 and len(before.servos) == 19
         first = bus.pid
         os.kill(first, signal.SIGKILL)
-        until(lambda: bus.pid is None)
+        wait_until(lambda: bus.pid is None)
         dead = bus.state()
         assert dead.ladder.phase is Phase.BUS_DOWN and dead.ladder.needs_rearm and not dead.is_measured.any()
         refused = bus.rearm()
         assert not refused and "not running" in refused.reason
-        until(bus.poll)
+        wait_until(bus.poll)
         assert bus.restarts >= 1 and bus.pid != first
-        until(lambda: bus.state().ladder.rung("restarted") is not None)
-        until(lambda: bus.state().tick > 5, feed=lambda: bus.tick(q))
-        until(lambda: bus.state().ladder.phase is Phase.HOLDING, feed=lambda: bus.tick(q))
-        until(lambda: not any(servo.is_stale for servo in bus.state().servos), feed=lambda: bus.tick(q))
+        wait_until(lambda: bus.state().ladder.rung("restarted") is not None)
+        wait_until(lambda: bus.state().tick > 5, meanwhile=lambda: bus.tick(q))
+        wait_until(lambda: bus.state().ladder.phase is Phase.HOLDING, meanwhile=lambda: bus.tick(q))
+        wait_until(lambda: not any(servo.is_stale for servo in bus.state().servos), meanwhile=lambda: bus.tick(q))
         after = bus.state()
         # one that a starved chain answered for too late is brought back with rising torque
         good = [i for i, servo in enumerate(after.servos) if servo.condition is Condition.GOOD]
@@ -89,19 +82,19 @@ def test_it_runs_is_killed_and_comes_back_into_hold():
         assert np.abs(after.command - before.command).max() < 0.006, "one step of the servos"
         words = " ".join(notice.text for notice in bus.events())
         assert "signal 9" in words and "into hold" in words and "keep holding" in words
-        until(bus.rearm)
-        until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, feed=lambda: bus.tick(q))
+        wait_until(bus.rearm)
+        wait_until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, meanwhile=lambda: bus.tick(q))
         bus.emergency_stop("test")
-        until(lambda: bus.state().ladder.phase is Phase.OFF)
+        wait_until(lambda: bus.state().ladder.phase is Phase.OFF)
         assert bus.state().ladder.rung("emergency_stop") is not None
-        until(bus.rearm)
-        until(lambda: bus.torque(True))
+        wait_until(bus.rearm)
+        wait_until(lambda: bus.torque(True))
 
 
 def test_a_stop_does_not_wait_for_requests():
     """Another thread is in a request (it has the lock, as one that waits for an answer), the stop comes through."""
     with emulated() as port, PatientBusProcess(settings(port)) as bus:
-        until(lambda: bus.state().tick > 5)
+        wait_until(lambda: bus.state().tick > 5)
         asking, answered = threading.Event(), threading.Event()
 
         def slow_request():
@@ -117,32 +110,32 @@ def test_a_stop_does_not_wait_for_requests():
         stop.join(5.0)
         came_through = not stop.is_alive()
         shared = bus._keeper.child.shared
-        until(lambda: shared.state()[0].ladder.phase is Phase.OFF or not came_through)
+        wait_until(lambda: shared.state()[0].ladder.phase is Phase.OFF or not came_through)
         answered.set()
         request.join(10.0)
         stop.join(10.0)
         assert came_through
-        until(lambda: bus.state().ladder.rung("emergency_stop") is not None)
-        until(bus.rearm)
+        wait_until(lambda: bus.state().ladder.rung("emergency_stop") is not None)
+        wait_until(bus.rearm)
 
 
 def test_a_stop_and_torque_off_outlive_the_bus_process():
     with emulated() as port, PatientBusProcess(settings(port)) as bus:
         bus.emergency_stop("test")
-        until(lambda: bus.state().ladder.phase is Phase.OFF)
+        wait_until(lambda: bus.state().ladder.phase is Phase.OFF)
         os.kill(bus.pid, signal.SIGKILL)
-        until(lambda: bus.pid is None)
-        until(bus.poll)
-        until(lambda: bus.state().tick > 5)
+        wait_until(lambda: bus.pid is None)
+        wait_until(bus.poll)
+        wait_until(lambda: bus.state().tick > 5)
         state = bus.state()
         assert state.ladder.rung("emergency_stop") is not None and not any(servo.torque_on for servo in state.servos)
-        until(bus.rearm)
-        until(lambda: all(servo.torque_on for servo in bus.state().servos))
+        wait_until(bus.rearm)
+        wait_until(lambda: all(servo.torque_on for servo in bus.state().servos))
         os.kill(bus.pid, signal.SIGKILL)
-        until(lambda: bus.pid is None)
+        wait_until(lambda: bus.pid is None)
         bus.emergency_stop("while there is no bus process")
-        until(bus.poll)
-        until(lambda: bus.state().ladder.phase is Phase.OFF)
+        wait_until(bus.poll)
+        wait_until(lambda: bus.state().ladder.phase is Phase.OFF)
         assert bus.state().ladder.rung("emergency_stop") is not None
 
 
@@ -172,7 +165,7 @@ def orphan_of(source, port, phase, **setpoint):
     orphan, lines = None, [parent.stdout.readline()]
     try:
         orphan = int(lines[0])
-        until(lambda: lines.append(parent.stdout.readline()) or lines[-1].startswith(phase), show=lambda: lines[-1])
+        wait_until(lambda: lines.append(parent.stdout.readline()) or lines[-1].startswith(phase), lambda: lines[-1])
         parent.kill()
         yield orphan
     finally:
@@ -191,7 +184,7 @@ def test_the_parent_dies_servos_hold_and_the_next_parent_takes_over():
             state = bus.state()
             assert bus.pid != orphan and state.ladder.rung("restarted") is not None
             assert all(servo.torque_on for servo in state.servos)
-            until(lambda: not _is_alive(orphan))
+            wait_until(lambda: not _is_alive(orphan))
 
 
 def test_a_port_that_was_plugged_in_again_is_handed_over_under_its_new_number(tmp_path):
@@ -213,10 +206,10 @@ def test_a_port_that_was_plugged_in_again_is_handed_over_under_its_new_number(tm
 def test_without_a_successor_the_orphan_ends_with_torque_off(last_words, phase):
     source = PARENT.replace("bus.tick(q)", last_words)
     with emulated() as port, orphan_of(source, port, phase, sit_after=0.3, off_after=1.0, sit_speed=5.0) as orphan:
-        until(lambda: not _is_alive(orphan))
+        wait_until(lambda: not _is_alive(orphan))
         with PatientBusProcess(settings(port)) as bus:
             # all were limp: a fresh start, which latches nothing; rungs that a slow machine adds clear themselves
-            until(lambda: not bus.state().ladder.rungs, feed=lambda: bus.tick(bus.state().command))
+            wait_until(lambda: not bus.state().ladder.rungs, meanwhile=lambda: bus.tick(bus.state().command))
 
 
 def _is_alive(pid):
@@ -253,7 +246,7 @@ def test_start_says_what_is_wrong():
 
 def test_priority_and_core_that_are_refused_are_said():
     with emulated() as port, PatientBusProcess(settings(port, priority=99999, cpu=4095)) as bus:
-        until(lambda: bus.state().tick > 5)
+        wait_until(lambda: bus.state().tick > 5)
         words = " ".join(notice.text for notice in bus.events())
         assert "real-time priority 99999 is not permitted" in words and "core 4095 cannot be taken" in words
 
@@ -270,7 +263,7 @@ def test_a_block_is_never_read_torn():
             block.write(bytes((k,)) * (30_000 + 100 * k))
             time.sleep(1e-4)
     try:
-        until(lambda: block.read() is not None)
+        wait_until(lambda: block.read() is not None)
         seen = set()
         reads, deadline = 0, time.monotonic() + 60.0
         while (reads < 300 or len(seen) <= 5) and time.monotonic() < deadline:

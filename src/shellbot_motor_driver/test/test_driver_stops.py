@@ -19,8 +19,9 @@ import numpy as np
 import pytest
 from driver_bench import QUICK, DriverBench
 from emulated_chain import emulated
-from test_driver_process import PatientBusProcess, settings, until
+from test_driver_process import PatientBusProcess, settings
 
+from shellbot_common.testing import wait_until
 from shellbot_motor_driver import BusProcessError, BusSettings, Phase, Reaction, ServoMap, StartError
 from shellbot_motor_driver.process.bus_worker import Worker
 from shellbot_motor_driver.process.orders import Ending, Orders
@@ -165,13 +166,13 @@ def test_what_a_stop_leaves_behind_outlives_answers_that_are_older():
 @pytest.mark.parametrize("is_seen", [True, False], ids=["seen before", "not yet seen"])
 def test_a_stop_is_not_undone_by_a_rearm_that_was_asked_for_before_it(is_seen):
     with emulated() as port, PatientBusProcess(settings(port)) as bus:
-        until(lambda: bus.state().tick > 5)
+        wait_until(lambda: bus.state().tick > 5)
         ask = bus._ask
 
         def late(name, *arguments):
             bus.emergency_stop("test")
             if is_seen:
-                until(lambda: bus.state().ladder.rung("emergency_stop") is not None)
+                wait_until(lambda: bus.state().ladder.rung("emergency_stop") is not None)
             return ask(name, *arguments)
 
         bus._ask = late
@@ -179,18 +180,18 @@ def test_a_stop_is_not_undone_by_a_rearm_that_was_asked_for_before_it(is_seen):
         bus._ask = ask
         assert not answer and "another emergency stop" in answer.reason
         tick = bus.state().tick
-        until(lambda: bus.state().tick > tick + 20)
+        wait_until(lambda: bus.state().tick > tick + 20)
         assert bus.state().ladder.reaction is Reaction.OFF and bus.state().ladder.needs_rearm
-        until(bus.rearm)
-        until(lambda: bus.state().ladder.reaction is Reaction.NONE)
+        wait_until(bus.rearm)
+        wait_until(lambda: bus.state().ladder.reaction is Reaction.NONE)
 
 
 @pytest.mark.parametrize("what", ["subprocess.Popen", "socket.socketpair", "os.memfd_create"])
 def test_a_machine_without_room_for_a_process_is_told_and_tried_again(what, monkeypatch):
     with emulated() as port, PatientBusProcess(settings(port)) as bus:
-        until(lambda: bus.state().tick > 5)
+        wait_until(lambda: bus.state().tick > 5)
         os.kill(bus.pid, signal.SIGKILL)
-        until(lambda: bus.pid is None)
+        wait_until(lambda: bus.pid is None)
         with monkeypatch.context() as patched:
 
             def refuse(*_, **__):
@@ -208,18 +209,18 @@ def test_a_machine_without_room_for_a_process_is_told_and_tried_again(what, monk
             assert "no bus process can be launched" in " ".join(notice.text for notice in bus.events())
             with pytest.raises(BusProcessError, match="Resource temporarily unavailable"):
                 PatientBusProcess(settings(port)).start()
-        until(bus.poll)
+        wait_until(bus.poll)
 
 
 def test_targets_state_and_stop_do_not_wait_for_a_request_without_an_answer():
     with emulated() as port, PatientBusProcess(settings(port)) as bus:
-        until(lambda: bus.state().tick > 5)
+        wait_until(lambda: bus.state().tick > 5)
         q, first = bus.state().command.copy(), bus.pid
         os.kill(first, signal.SIGSTOP)  # it answers nothing, but is not dead
         answers = []
         request = threading.Thread(target=lambda: answers.append(bus.rearm()))
         request.start()
-        until(lambda: not _is_free(bus._keeper.lock))
+        wait_until(lambda: not _is_free(bus._keeper.lock))
         took = []
         for call in (lambda: bus.set_targets(q), bus.state, lambda: bus.tick(q), lambda: bus.emergency_stop("test")):
             begin = time.monotonic()
@@ -229,8 +230,8 @@ def test_targets_state_and_stop_do_not_wait_for_a_request_without_an_answer():
         request.join(60.0)
         assert is_waiting or max(took) < 0.5, took  # on a busy machine they may be slow, but not wait for the request
         assert not answers[0] and any(word in answers[0].reason for word in ("died", "did not answer"))
-        until(lambda: bus.poll() and bus.pid != first)
-        until(lambda: bus.state().ladder.rung("emergency_stop") is not None)
+        wait_until(lambda: bus.poll() and bus.pid != first)
+        wait_until(lambda: bus.state().ladder.rung("emergency_stop") is not None)
 
 
 def _is_free(lock):
@@ -247,17 +248,17 @@ def test_torque_that_comes_on_during_the_start_goes_off_with_a_stop(tmp_path):
         start = threading.Thread(target=bus.start)
         start.start()
         try:
-            until(lambda: any(chain.registers("torque_enable").values()), 60.0)
+            wait_until(lambda: any(chain.registers("torque_enable").values()))
             bus.emergency_stop("test")
-            until(lambda: not any(chain.registers("torque_enable").values()))
+            wait_until(lambda: not any(chain.registers("torque_enable").values()))
             assert start.is_alive(), "the stop waited for the end of the start"
             start.join(60.0)
-            until(lambda: bus.state().tick > 3)
+            wait_until(lambda: bus.state().tick > 3)
             assert bus.state().ladder.reaction is Reaction.OFF
             assert not any(chain.registers("torque_enable").values())
             assert "emergency stop (during the start)" in " ".join(notice.text for notice in bus.events())
-            until(bus.rearm)
-            until(lambda: all(chain.registers("torque_enable").values()))
+            wait_until(bus.rearm)
+            wait_until(lambda: all(chain.registers("torque_enable").values()))
         finally:
             start.join(30.0)
             bus.shutdown()
@@ -276,13 +277,13 @@ def test_the_parent_dies_while_torque_comes_on_and_the_orphan_sits_and_switches_
     with closing(ServoChain(tmp_path / "port", faults=SLOW)) as chain:
         parent = subprocess.Popen([sys.executable, "-c", source, port])
         try:
-            until(lambda: any(chain.registers("torque_enable").values()), 240.0)
+            wait_until(lambda: any(chain.registers("torque_enable").values()), seconds=240)
         finally:
             parent.kill()
             parent.wait(10)
         assert not all(chain.registers("torque_enable").values()), "it was still starting"
-        until(lambda: all(chain.registers("torque_enable").values()), 60.0)
-        until(lambda: not any(chain.registers("torque_enable").values()), 60.0)
+        wait_until(lambda: all(chain.registers("torque_enable").values()))
+        wait_until(lambda: not any(chain.registers("torque_enable").values()))
 
 
 def test_servos_that_hold_during_a_restart_go_limp_with_a_stop(tmp_path):
@@ -290,20 +291,20 @@ def test_servos_that_hold_during_a_restart_go_limp_with_a_stop(tmp_path):
     with closing(ServoChain(tmp_path / "port")) as chain, PatientBusProcess(
         settings(str(tmp_path / "port"), config=config)
     ) as bus:
-        until(lambda: bus.state().tick > 5)
+        wait_until(lambda: bus.state().tick > 5)
         chain.fault("link_latency", value=0.02)
         os.kill(bus.pid, signal.SIGKILL)
-        until(lambda: bus.pid is None)
+        wait_until(lambda: bus.pid is None)
         bus.poll()
-        until(lambda: bus.pid is not None)
+        wait_until(lambda: bus.pid is not None)
         files, port = Path(f"/proc/{bus.pid}/fd"), (tmp_path / "port").resolve()
-        until(lambda: any(file.resolve() == port for file in files.iterdir()))  # then it asks for 2 s
+        wait_until(lambda: any(file.resolve() == port for file in files.iterdir()))  # then it asks for 2 s
         assert all(chain.registers("torque_enable").values())
         bus.emergency_stop("test")
-        until(lambda: not any(chain.registers("torque_enable").values()))
+        wait_until(lambda: not any(chain.registers("torque_enable").values()))
         assert not bus.poll(), "the stop waited for the end of the restart"
-        until(bus.poll, 60.0)
-        until(lambda: bus.state().ladder.rung("emergency_stop") is not None)
+        wait_until(bus.poll)
+        wait_until(lambda: bus.state().ladder.rung("emergency_stop") is not None)
         assert not any(chain.registers("torque_enable").values()) and np.isfinite(bus.state().command).all()
 
 

@@ -9,13 +9,14 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from teleop_pty import TerminalProcess
 from tornado.websocket import websocket_connect
 from Xlib.display import Display
+
+from shellbot_common.testing import wait_until
 
 NODES = Path(__file__).resolve().parents[1] / "nodes"
 
@@ -150,9 +151,7 @@ def test_the_window_lives_without_a_master_and_ends_on_sigterm(teleop_display, n
     windows = display.screen().root.query_tree
     before = len(windows().children)
     try:
-        deadline = time.monotonic() + 60.0
-        while len(windows().children) <= before and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_until(lambda: len(windows().children) > before or process.poll() is not None)
         assert process.poll() is None, log.read_text()
     finally:
         display.close()
@@ -257,10 +256,9 @@ def test_a_joy_node_is_started_with_repeats_and_ended_and_its_death_is_reported_
             (tmp_path / "dies").touch()
         (tmp_path / "arguments").unlink(missing_ok=True)
         driver.start()
-        deadline = time.monotonic() + 60.0
-        while (not (tmp_path / "arguments").exists() or (dies and not notices)) and time.monotonic() < deadline:
-            driver.watch()
-            time.sleep(0.01)
+        wait_until((tmp_path / "arguments").exists, meanwhile=driver.watch)
+        if dies:
+            wait_until(lambda: notices, meanwhile=driver.watch)
         driver.watch()
         assert [notice.text for notice in notices] == (
             ["joy_node ended with status 3: start this program again."] if dies else []

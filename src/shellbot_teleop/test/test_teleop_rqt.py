@@ -5,16 +5,14 @@ from __future__ import annotations
 
 import importlib
 import json
-import time
 import xml.etree.ElementTree as ElementTree
 from types import SimpleNamespace
 
 import pytest
 
 from shellbot_common import RobotProfile, package_file
+from shellbot_common.testing import wait_until
 from shellbot_teleop.effects import ZERO_TWIST
-
-WAIT = 60.0  # s
 
 
 class Host:
@@ -48,14 +46,9 @@ class Host:
 
 @pytest.fixture
 def until(teleop_application):
-    def wait(condition):
-        deadline = time.monotonic() + WAIT
-        while not condition() and time.monotonic() < deadline:
-            teleop_application.processEvents()
-            time.sleep(0.001)
-        return bool(condition())
-
-    return wait
+    return lambda condition, what="": wait_until(
+        condition, what, meanwhile=teleop_application.processEvents, period=0.001
+    )
 
 
 def test_rqt_finds_the_plugin():
@@ -95,22 +88,22 @@ def test_keys_are_the_plugins_while_the_focus_is_in_it(teleop_application, teleo
     assert window.windowTitle() == "Arm (2)"
     host.window.show()
     host.window.activateWindow()
-    assert until(host.window.isActiveWindow)
+    until(host.window.isActiveWindow)
     model.observe_operator("rqt_gui_py_node_1", True)
     window.setFocus()
     teleop_keyboard.press("w")
-    assert until(lambda: model.twist.x > 0.0), "a key does not drive"
+    until(lambda: model.twist.x > 0.0, "a key drives")
     host.field.setFocus()
-    assert until(lambda: model.twist == ZERO_TWIST), "a key drives after the focus left the plugin"
+    until(lambda: model.twist == ZERO_TWIST, "no key drives after the focus left the plugin")
     assert not plugin._program.controller.has_focus
     teleop_keyboard.release("w")
     teleop_keyboard.press("s")
     teleop_keyboard.release("s")
-    assert until(lambda: host.field.text().endswith("s")), "a letter did not reach the other dock"
+    until(lambda: host.field.text().endswith("s"), "a letter reaches the other dock")
     assert model.twist == ZERO_TWIST and not model.held
     window.setFocus()
     teleop_keyboard.press("Ctrl+q")
     teleop_keyboard.release("Ctrl+q")
-    assert until(lambda: host.closed), "Ctrl+Q does not close the plugin"
+    until(lambda: host.closed, "Ctrl+Q closes the plugin")
     plugin.shutdown_plugin()
     host.window.close()

@@ -21,8 +21,8 @@ from sensor_msgs.msg import JointState
 
 from robot_evaluation.bags.analysis import latency, tracking
 from robot_evaluation.bags.read_conversions import read_bag
+from shellbot_common.testing import PATIENCE, wait_until
 
-PATIENCE = 120.0  # s of wall clock
 # prints the clock, the joints, and what the parameters say of the robot, as the window of a replay gets them
 LISTENER = """
 import rospy
@@ -59,10 +59,7 @@ class Bag(unittest.TestCase):
     def test_recorded_plotted_and_replayed(self):
         self.seen = []
         subscriber = rospy.Subscriber("joint_states", JointState, self.seen.append)
-        end = time.monotonic() + PATIENCE
-        while not self.seen or np.ptp([m.position for m in self.seen], axis=0).max() < 0.2:
-            self.assertLess(time.monotonic(), end, "the arm does not swing")
-            time.sleep(0.05)
+        wait_until(lambda: self.seen and np.ptp([m.position for m in self.seen], axis=0).max() > 0.2, "the arm swings")
         subscriber.unregister()
         record = ("shellbot_bringup", "record.launch", "purpose:=joints")
         output, _ = self.launch(*record, "bag:=swing", "seconds:=4").communicate(timeout=PATIENCE)

@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import math
-import threading
-import time
 import unittest
 
 import actionlib
@@ -22,10 +20,10 @@ from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
 from humanoid_motion.move_joint_node import main as move_joint
+from shellbot_common.testing import PATIENCE, wait_until
 from shellbot_msgs.msg import ActionDescriptions, Mode, PerformActionAction, PerformActionGoal, Walkspace
 from shellbot_msgs.srv import MoveJoints, RequestMode
 
-LIMIT_S = 240.0  # wall clock; only a hung node meets it
 COMPILED_S = 300.0  # wall clock; a node that starts for the first time compiles its kernels
 END = (GoalStatus.SUCCEEDED, GoalStatus.PREEMPTED, GoalStatus.ABORTED, GoalStatus.REJECTED)
 TWIST_PERIOD_S = 0.02  # wall clock; many a simulated cmd_vel time-out even at ten times real time
@@ -35,13 +33,12 @@ class WalkTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         rospy.init_node("walk_test")
-        cls.news = threading.Condition()
         cls.truth, cls.odometry, cls.modes, cls.twist = [], [], [], None
         cls.log, cls.walkspace, cls.frames = [], [], {}
         cls.bumpers = {side: [] for side in "lr"}
         cls.soles, cls.sonars = {"l": [], "r": []}, {"left": [], "right": []}
         cls.subscribers = [
-            rospy.Subscriber(name, kind, cls.keep(messages), queue_size=1000)
+            rospy.Subscriber(name, kind, messages.append, queue_size=1000)
             for name, kind, messages in (
                 ("ground_truth/odom", Odometry, cls.truth),
                 ("odom", Odometry, cls.odometry),
@@ -59,15 +56,6 @@ class WalkTest(unittest.TestCase):
         cls.wait(lambda: cls.truth and cls.odometry and cls.modes, "truth, odometry and mode", COMPILED_S)
 
     @classmethod
-    def keep(cls, messages):
-        def callback(message):
-            with cls.news:
-                messages.append(message)
-                cls.news.notify_all()
-
-        return callback
-
-    @classmethod
     def keep_parents(cls, message):
         cls.frames.update({each.child_frame_id: each.header.frame_id for each in message.transforms})
 
@@ -75,18 +63,9 @@ class WalkTest(unittest.TestCase):
         self.wait(lambda: any(m.name == "/walk" and words in m.msg for m in self.log), f"'{words}' in the log")
 
     @classmethod
-    def wait(cls, condition, what, limit=LIMIT_S):
+    def wait(cls, condition, what, limit=PATIENCE):
         """Wait until a condition holds, and command the twist of the moment meanwhile."""
-        until = time.monotonic() + limit
-        while True:
-            with cls.news:
-                if condition():
-                    return
-                cls.news.wait(TWIST_PERIOD_S)
-            if time.monotonic() > until:
-                raise AssertionError(f"{what}: not within {limit} s")
-            if cls.twist is not None:
-                cls.cmd_vel.publish(cls.twist)
+        wait_until(condition, what, limit, lambda: cls.twist and cls.cmd_vel.publish(cls.twist), TWIST_PERIOD_S)
 
     @property
     def place(self):
@@ -184,7 +163,7 @@ class WalkTest(unittest.TestCase):
 
     def test_4b_motions_are_performed_by_name_and_end_by_themselves_or_when_cancelled(self):
         announced, feedback = [], []
-        actions = rospy.Subscriber("actions", ActionDescriptions, self.keep(announced), queue_size=1)
+        actions = rospy.Subscriber("actions", ActionDescriptions, announced.append, queue_size=1)
         self.wait(lambda: announced, "the list of actions")
         actions.unregister()
         names = [action.name for action in announced[-1].actions]

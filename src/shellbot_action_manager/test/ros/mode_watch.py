@@ -1,24 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""What live tests of the modes share: the last messages by topic, and patience."""
+"""What live tests of the modes share: the last messages by topic, and waiting."""
 
 from __future__ import annotations
 
-import time
-
-import rospy
+from shellbot_common.testing import PATIENCE, wait_until
 
 
 class ModeWatch:
     """Base with `last`, the last message of each topic, which the test fills."""
 
-    wall_limit = 120.0  # s of wall clock for anything to happen
+    wall_limit = PATIENCE
 
     def until(self, condition, what):
-        end = time.time() + self.wall_limit
-        while not condition():
-            if time.time() > end or rospy.is_shutdown():
-                raise AssertionError(f"{what}: not within {self.wall_limit:g} s; mode is\n{self.last.get('mode')}")
-            time.sleep(0.02)
+        wait_until(condition, lambda: f"{what}; mode is\n{self.last.get('mode')}", self.wall_limit)
 
     def stamp(self, topic):
         return self.last[topic].header.stamp.to_sec()

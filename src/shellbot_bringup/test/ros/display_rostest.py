@@ -20,6 +20,7 @@ from Xlib import X, display
 from Xlib.error import BadWindow
 
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
+from shellbot_common.testing import wait_until
 
 VIEWER, OPERATOR = "MuJoCo", "Shellbot"  # how the windows' titles begin
 
@@ -58,10 +59,6 @@ class DisplayTest(unittest.TestCase):
                 setattr(cls, name, value)
             cls.changed.notify_all()
 
-    def wait(self, condition, what, seconds=60.0):
-        with self.changed:
-            self.assertTrue(self.changed.wait_for(condition, timeout=seconds), what)
-
     def window(self, title):
         """The window whose title begins so; None while it is not there."""
         for window in self.display.screen().root.query_tree().children:
@@ -71,13 +68,8 @@ class DisplayTest(unittest.TestCase):
         return None
 
     def wait_for_window(self, title):
-        end = time.monotonic() + 300.0
-        while time.monotonic() < end:
-            found = self.window(title)
-            if found is not None:
-                return found
-            time.sleep(0.1)
-        raise AssertionError(f"no window {title!r}")
+        wait_until(lambda: self.window(title), f"the window {title!r}", 300)
+        return self.window(title)
 
     def hold_w(self):
         """Press W until it drives: pressed before the window has control, it does nothing, however long it is held."""
@@ -94,10 +86,10 @@ class DisplayTest(unittest.TestCase):
         start = self.x or 0.0
         self.hold_w()
         try:
-            self.wait(lambda: self.x is not None and self.x > start + 0.05, "the robot does not walk", 120.0)
+            wait_until(lambda: self.x is not None and self.x > start + 0.05, "the robot walks")
         finally:
             self.keyboard.release("w")
-        self.wait(lambda: self.forward == 0.0, "the release sent no zero")
+        wait_until(lambda: self.forward == 0.0, "a zero after the release")
 
     def test_1_w_walks_without_a_click(self):
         self.wait_for_window(VIEWER)
@@ -105,13 +97,11 @@ class DisplayTest(unittest.TestCase):
         self.walks_while_w_is_down()
 
     def test_2_the_windows_stand_side_by_side(self):
-        end = time.monotonic() + 60.0
-        while True:  # a window is seen before it has been put in its place
+        def are_apart():  # a window is seen before it has been put in its place
             viewer, operator = (self.wait_for_window(title).get_geometry() for title in (VIEWER, OPERATOR))
-            if viewer.x + viewer.width < operator.x + 20 and viewer.width > 480:
-                return
-            self.assertLess(time.monotonic(), end, f"the operator's window covers the viewer: {viewer}, {operator}")
-            time.sleep(0.1)
+            return viewer.x + viewer.width < operator.x + 20 and viewer.width > 480
+
+        wait_until(are_apart, "the operator's window beside the viewer")
 
     def test_3_w_walks_with_the_focus_in_the_viewer(self):
         self.wait_for_window(VIEWER).set_input_focus(X.RevertToParent, X.CurrentTime)
@@ -126,7 +116,7 @@ class DisplayTest(unittest.TestCase):
         try:
             operator.set_input_focus(X.RevertToParent, X.CurrentTime)
             self.display.sync()
-            self.wait(lambda: self.forward == 0.0, "the key still drives after the focus left its window")
+            wait_until(lambda: self.forward == 0.0, "no key drives after the focus left its window")
         finally:
             self.keyboard.release("w")
 

@@ -8,8 +8,6 @@ import math
 import os
 import sys
 import tempfile
-import threading
-import time
 import unittest
 from pathlib import Path
 
@@ -24,13 +22,13 @@ from std_msgs.msg import Float64MultiArray
 
 from robot_evaluation.trace import Trace, TraceRecorder
 from shellbot_common import RobotProfile, package_file
+from shellbot_common.testing import PATIENCE, wait_until
 from shellbot_msgs.msg import Contacts, ReferenceStatus
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.joint_table import joint_rows
 from shellbot_teleop.robot_monitor import RobotMonitor
 from shellbot_teleop.ros_link_node import RosLink
 
-LIMIT_S = 60.0  # wall clock; only a hung node meets it
 NAME = next(word for word in sys.argv[1:] if word in ("arm", "rover"))
 WHEEL_RADIUS = 0.05  # m
 WHEEL_SPEED = 4.0  # rad/s
@@ -42,7 +40,6 @@ class RobotTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.news = threading.Condition()
         cls.states, cls.odometry, cls.commands, cls.clocks, cls.statuses = [], [], [], [], []
         cls.targets = None  # callable: measured position (n,), s -> target (n,); None: no targets
         cls.monitor = RobotMonitor()
@@ -52,21 +49,21 @@ class RobotTest(unittest.TestCase):
         cls.subscribers = [
             rospy.Subscriber(name, kind, callback, queue_size=1000, tcp_nodelay=True)
             for name, kind, callback in (
-                ("ground_truth/odom", Odometry, cls.keep(cls.odometry)),
-                (f"{cls.profile.controller}/command", Float64MultiArray, cls.keep(cls.commands)),
-                ("/clock", Clock, cls.keep(cls.clocks)),
-                ("reference_status", ReferenceStatus, cls.keep(cls.statuses)),
+                ("ground_truth/odom", Odometry, cls.odometry.append),
+                (f"{cls.profile.controller}/command", Float64MultiArray, cls.commands.append),
+                ("/clock", Clock, cls.clocks.append),
+                ("reference_status", ReferenceStatus, cls.statuses.append),
                 ("joint_states", JointState, cls.on_joint_states),
             )
         ]
         endpoints = (cls.publisher, *cls.subscribers)
-        cls.wait(lambda: all(e.get_num_connections() for e in endpoints), "all topics", poll=True)
+        wait_until(lambda: all(e.get_num_connections() for e in endpoints), "all topics")
         # After them: rospy has one connection per topic, with the first one's queue, and the link has room for one.
         config = TeleopConfig.load(package_file("shellbot_teleop", "config/teleop.yaml"))
         cls.link = RosLink("robot_rostest", config, cls.monitor, lambda _event: None)  # of the operator's window
         cls.link.start()
-        cls.wait(lambda: cls.link.connected, "the operator's link", poll=True)
-        cls.gains = Client("gains", timeout=LIMIT_S)
+        wait_until(lambda: cls.link.connected, "the operator's link")
+        cls.gains = Client("gains", timeout=PATIENCE)
 
     @classmethod
     def tearDownClass(cls):
@@ -74,37 +71,15 @@ class RobotTest(unittest.TestCase):
         cls.link.close()
 
     @classmethod
-    def keep(cls, messages):
-        def callback(message):
-            with cls.news:
-                messages.append(message)
-                cls.news.notify_all()
-
-        return callback
-
-    @classmethod
     def on_joint_states(cls, message):
-        with cls.news:
-            cls.states.append(message)
-            targets = cls.targets
-            cls.news.notify_all()
+        cls.states.append(message)
+        targets = cls.targets
         if targets is not None:
             position = targets(np.array(message.position), message.header.stamp.to_sec())
             # the other way round: order is by name
             answer = JointState(name=list(message.name)[::-1], position=list(position)[::-1])
             answer.header.stamp = message.header.stamp
             cls.publisher.publish(answer)
-
-    @classmethod
-    def wait(cls, condition, what, poll=False):
-        """Wait until a condition holds; `poll`: it does not come with a message."""
-        until = time.monotonic() + LIMIT_S
-        with cls.news:
-            while not condition():
-                remaining = until - time.monotonic()
-                if remaining <= 0.0:
-                    raise AssertionError(f"{what}: not within {LIMIT_S} s")
-                cls.news.wait(min(remaining, 0.05 if poll else remaining))
 
     def position(self):
         return np.array(self.states[-1].position)
@@ -115,8 +90,7 @@ class RobotTest(unittest.TestCase):
 
     @classmethod
     def follow(cls, targets):
-        with cls.news:
-            cls.targets = staticmethod(targets)
+        cls.targets = staticmethod(targets)
 
     def drive(self):
         """Turn every wheel on from where it is commanded."""
@@ -126,14 +100,14 @@ class RobotTest(unittest.TestCase):
 
     def test_1_simulated(self):
         """Clock, joint states in the profile's order, truth; the spawn pose is held until targets come."""
-        self.wait(lambda: len(self.states) > 50 and self.clocks and self.odometry, "the simulator")
+        wait_until(lambda: len(self.states) > 50 and self.clocks and self.odometry, "the simulator")
         first, spawn = self.states[0], list(self.profile.pose(self.profile.base.spawn_pose).values())
         self.assertEqual(tuple(first.name), self.profile.joint_names)
         np.testing.assert_allclose(self.position(), spawn, atol=0.02)
         stamps = [message.header.stamp.to_nsec() for message in self.states]
         self.assertEqual(set(np.diff(stamps).tolist()), {10_000_000})
         self.assertEqual(self.odometry[-1].child_frame_id, self.profile.base.link)
-        contacts = rospy.wait_for_message("ground_truth/foot_contacts", Contacts, LIMIT_S).contacts
+        contacts = rospy.wait_for_message("ground_truth/foot_contacts", Contacts, PATIENCE).contacts
         self.assertEqual([contact.name for contact in contacts], list(self.profile.contacts))
         self.assertTrue(all(contact.in_contact for contact in contacts))
 
@@ -141,13 +115,13 @@ class RobotTest(unittest.TestCase):
         """joint_targets through the connector: every command carries the stamp of its state, the joints go there."""
         if NAME == "arm":
             self.follow(lambda _q, _t: np.array(BENT))
-            self.wait(lambda: self.states and np.abs(self.position() - BENT).max() < 0.05, "the commanded angles")
-            self.wait(lambda: self.statuses and self.statuses[-1].reached, "reference_status says reached")
+            wait_until(lambda: self.states and np.abs(self.position() - BENT).max() < 0.05, "the commanded angles")
+            wait_until(lambda: self.statuses and self.statuses[-1].reached, "reference_status says reached")
             place = self.odometry[-1].pose.pose.position
             self.assertEqual((place.x, place.y, place.z), (0.0, 0.0, 0.5))
         else:
             angle, start = self.drive(), self.odometry[-1].pose.pose.position.x
-            self.wait(lambda: self.position().mean() > 4.0 * math.pi, "two turns of the wheels")
+            wait_until(lambda: self.position().mean() > 4.0 * math.pi, "two turns of the wheels")
             driven = self.odometry[-1].pose.pose.position.x - start
             self.assertAlmostEqual(driven, (self.position().mean() - angle) * WHEEL_RADIUS, delta=0.05)
         labels = [command.layout.dim[0].label for command in self.commands]
@@ -156,21 +130,21 @@ class RobotTest(unittest.TestCase):
 
     def test_3_tuned(self):
         """The page has the profile's classes, and its gains change the motion."""
-        config = self.gains.get_configuration(timeout=LIMIT_S)
+        config = self.gains.get_configuration(timeout=PATIENCE)
         entries = {f"{kind}_{gain}" for kind in self.profile.classes for gain in "pid"} | {"stiffness", "preset"}
         self.assertEqual({key for key in config if key != "groups"}, entries)
         if NAME == "arm":
-            self.wait(lambda: np.abs(self.states[-1].velocity).max() < 1e-3, "the arm at rest")
+            wait_until(lambda: np.abs(self.states[-1].velocity).max() < 1e-3, "the arm at rest")
             before = abs(self.error()[0])
             self.gains.update_configuration({"large_p": self.profile.classes["large"].stiffness / 4.0})
-            self.wait(lambda: abs(self.error()[0]) > 3.0 * before, "the softer shoulder sags")
+            wait_until(lambda: abs(self.error()[0]) > 3.0 * before, "the softer shoulder sags")
             self.gains.update_configuration({"large_p": self.profile.classes["large"].stiffness})
-            self.wait(lambda: abs(self.error()[0]) < 1.5 * before, "the stiffer one comes back")
+            wait_until(lambda: abs(self.error()[0]) < 1.5 * before, "the stiffer one comes back")
         else:
             self.gains.update_configuration({"stiffness": 0.0})
-            self.wait(lambda: np.abs(self.states[-1].velocity).max() < 0.1 < self.error().min(), "limp wheels stop")
+            wait_until(lambda: np.abs(self.states[-1].velocity).max() < 0.1 < self.error().min(), "limp wheels stop")
             self.gains.update_configuration({"stiffness": 1.0})
-            self.wait(lambda: np.abs(self.error()).max() < 2.0 and self.states[-1].velocity[0] > 0.5, "they go on")
+            wait_until(lambda: np.abs(self.error()).max() < 2.0 and self.states[-1].velocity[0] > 0.5, "they go on")
 
     def test_4_recorded(self):
         """What the topics said is a trace: saved, loaded, looked at."""
@@ -204,7 +178,7 @@ class RobotTest(unittest.TestCase):
 
         from shellbot_teleop.qt.joints_panel import JointsPanel
 
-        self.wait(lambda: self.monitor.joints and self.monitor.targets and self.monitor.profile, "the link", poll=True)
+        wait_until(lambda: self.monitor.joints and self.monitor.targets and self.monitor.profile, "the link")
         application = QApplication([])
         table = JointsPanel()
         table.show_joints(joint_rows(self.monitor.profile, self.monitor.joints, self.monitor.targets))

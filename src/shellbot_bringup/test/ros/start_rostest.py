@@ -8,13 +8,13 @@ import os
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
 import rostest
 
 from shellbot_benchmarks.launching import free_port
+from shellbot_common.testing import wait_until
 
 
 class Started:
@@ -37,19 +37,18 @@ class Started:
         self.log.seek(0)
         return self.log.read()
 
-    def wait_for(self, *words, seconds):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            text = self.output()
-            if all(word in text for word in words):
-                return text
-            if self.process.poll() is not None:
-                break
-            time.sleep(0.1)
-        text = self.output()
-        if all(word in text for word in words):
-            return text
-        raise AssertionError(f"{words} not in the output:\n{text[-4000:]}")
+    def wait_for(self, *words):
+        def in_vain():
+            return f"{words} in the output:\n{self.output()[-4000:]}"
+
+        def has_words():
+            is_over = self.process.poll() is not None
+            found = all(word in self.output() for word in words)
+            assert found or not is_over, in_vain()
+            return found
+
+        wait_until(has_words, in_vain)
+        return self.output()
 
     def __enter__(self):
         return self
@@ -99,26 +98,12 @@ class StartTest(unittest.TestCase):
     def test_no_display_comes_up_and_ctrl_c_cleans_up(self):
         port = free_port()
         with Started(*ROSLAUNCH, "-p", str(port), "shellbot_bringup", "sim.launch", port=port) as sim:
-            mode = subprocess.run(
-                ["timeout", "60", "rostopic", "echo", "-n1", "/foot_contacts"],
-                env=dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}"),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                check=False,
+            echo = ("timeout", "20", "rostopic", "echo", "-n1", "/foot_contacts")
+            environment = dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}")
+            wait_until(  # rostopic comes before the master does
+                lambda: b"position" in subprocess.run(echo, env=environment, capture_output=True).stdout,
+                lambda: f"foot contacts; {sim.output()[-4000:]}",
             )
-            # rostopic comes before the master does: ask again until it is there
-            end = time.monotonic() + 180
-            while "position" not in mode.stdout and time.monotonic() < end:
-                mode = subprocess.run(
-                    ["timeout", "20", "rostopic", "echo", "-n1", "/foot_contacts"],
-                    env=dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}"),
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    text=True,
-                    check=False,
-                )
-            self.assertIn("position", mode.stdout, sim.output()[-4000:])
             os.killpg(sim.process.pid, signal.SIGINT)
             sim.process.wait(timeout=180)
             text = sim.output()
@@ -130,7 +115,7 @@ class StartTest(unittest.TestCase):
         with Started(
             *ROSLAUNCH, "-p", str(port), "shellbot_bringup", "sim.launch", "gait:=moonwalk", *HEADLESS, port=port
         ) as sim:
-            text = sim.wait_for("moonwalk", "tripod", seconds=180)
+            text = sim.wait_for("moonwalk", "tripod")
         self.assertNotIn("Traceback", text)
 
     def test_simulator_that_cannot_start_ends_everything_with_advice(self):
@@ -138,7 +123,7 @@ class StartTest(unittest.TestCase):
         with Started(
             *ROSLAUNCH, "-p", str(port), "shellbot_bringup", "sim.launch", "rtf:=-1", *HEADLESS, port=port
         ) as sim:
-            sim.wait_for("~rtf is -1; give a number from 0 to 1000", seconds=180)
+            sim.wait_for("~rtf is -1; give a number from 0 to 1000")
             sim.process.wait(timeout=180)
 
     def test_a_robot_that_is_not_spawned_in_gazebo_ends_the_script_with_status_1(self):
@@ -156,7 +141,7 @@ class StartTest(unittest.TestCase):
             broken.write("tripod: [this is: no yaml\n")
             broken.flush()
             with Started("roscore", "-p", str(port), port=port) as core:
-                core.wait_for("started core service", seconds=180)
+                core.wait_for("started core service")
                 subprocess.run(
                     ["rosparam", "set", "/action_manager/gaits_file", broken.name],
                     env=dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}"),
@@ -165,16 +150,16 @@ class StartTest(unittest.TestCase):
                 with Started(
                     *ROSLAUNCH, "-p", str(port), "shellbot_bringup", "sim.launch", *HEADLESS, port=port
                 ) as sim:
-                    text = sim.wait_for(broken.name, seconds=180)
+                    text = sim.wait_for(broken.name)
         self.assertNotIn("Traceback", text)
 
     def test_nodes_wait_for_a_late_roscore(self):
         port = free_port()
         with Started("rosrun", "shellbot_kinematics", "kinematics_server", port=port) as node:
-            node.wait_for("master", seconds=180)
+            node.wait_for("master")
             self.assertIsNone(node.process.poll(), "the node gave up")
             with Started("roscore", "-p", str(port), port=port):
-                node.wait_for("robot_description", seconds=180)
+                node.wait_for("robot_description")
                 self.assertIsNone(node.process.poll(), "the node gave up")
 
 

@@ -18,6 +18,7 @@ from std_srvs.srv import Trigger
 from ax_bus import Bus, Timeouts, direction
 from ax_bus.errors import NoReplyError
 from ax_bus.serial_port import SerialPort
+from shellbot_common.testing import wait_until
 from shellbot_description import driven_joint_names
 from shellbot_msgs.msg import Contacts
 
@@ -59,10 +60,7 @@ class EmulatedRobotTest(unittest.TestCase):
         self.assertGreater(len(set(picture.data)), 10)
         stamps = []
         listener = rospy.Subscriber("ground_truth/joint_states", JointState, lambda m: stamps.append(m.header.stamp))
-        end = time.monotonic() + WAIT
-        while len(stamps) <= 100:
-            self.assertLess(time.monotonic(), end, f"{len(stamps)} messages in {WAIT:g} s")
-            time.sleep(0.05)
+        wait_until(lambda: len(stamps) > 100, lambda: f"100 messages; {len(stamps)} came")
         listener.unregister()
 
     def test_faults(self):

@@ -22,18 +22,10 @@ from dynamic_reconfigure.srv import Reconfigure
 from rosgraph_msgs.msg import Log
 from std_msgs.msg import Float64
 
+from shellbot_common.testing import wait_until
+
 LEGS = "shellbot_legs_controller"
 SERVERS = Path(__file__).resolve().with_name("pid_servers.py")
-
-
-def wait_until(condition, seconds, what):
-    """Return the seconds it took until ``condition`` held; fail after ``seconds`` of wall clock."""
-    start = time.monotonic()
-    while time.monotonic() - start < seconds:
-        if condition():
-            return time.monotonic() - start
-        time.sleep(0.02)
-    raise AssertionError(f"{what}: not within {seconds} s")
 
 
 class GainsTest(unittest.TestCase):
@@ -67,7 +59,7 @@ class GainsTest(unittest.TestCase):
             names = {name for name, _ in master.getSystemState()[2]}
             return all(f"/{LEGS}/{joint}/pid/set_parameters" in names for joint in cls.joints)
 
-        wait_until(all_up, 60, "pid servers up")
+        wait_until(all_up, "pid servers up")
 
     @classmethod
     def stop_servers(cls):
@@ -96,44 +88,40 @@ class GainsTest(unittest.TestCase):
     def test_1_waits_for_controllers_and_names_them(self):
         self.assertEqual(len(self.joints), 36)
         wait_until(
-            lambda: "waiting for the controllers of 36 of 36" in self.diagnostic, 60, "diagnostics say who is missing"
+            lambda: "waiting for the controllers of 36 of 36" in self.diagnostic, "diagnostics say who is missing"
         )
         self.assertLess(self.set_page(tibia_p=25.0), 5.0)
         self.start_servers()
-        wait_until(lambda: self.of_class("tibia") == {25.0}, 60, "controllers that appear later get the page")
+        wait_until(lambda: self.of_class("tibia") == {25.0}, "controllers that appear later get the page")
         self.assertEqual(self.of_class("coxa"), {18.52})
-        wait_until(lambda: "36 of 36 joints have" in self.diagnostic, 60, "diagnostics say that all is well")
+        wait_until(lambda: "36 of 36 joints have" in self.diagnostic, "diagnostics say that all is well")
 
     def test_2_one_class_changes_alone_and_all_change_quickly(self):
         before = self.values()
         self.set_page(femur_p=30.0, femur_d=0.2)
-        wait_until(
-            lambda: self.of_class("femur") == {30.0} and self.of_class("femur", "d") == {0.2}, 60, "femurs follow"
-        )
+        wait_until(lambda: self.of_class("femur") == {30.0} and self.of_class("femur", "d") == {0.2}, "femurs follow")
         after = self.values()
         self.assertEqual({j for j in self.joints if before[j] != after[j]}, {j for j in self.joints if "femur" in j})
         took = self.set_page(stiffness=0.5)
         self.assertLess(took, 5.0, "the page's callback must not wait for the controllers")
-        seconds = wait_until(
-            lambda: self.of_class("femur") == {15.0} and self.of_class("fan") == {6.175}, 60, "all follow"
-        )
+        seconds = wait_until(lambda: self.of_class("femur") == {15.0} and self.of_class("fan") == {6.175}, "all follow")
         print(f"page answered in {took * 1e3:.0f} ms, 36 joints had their gains after {(took + seconds) * 1e3:.0f} ms")
         self.assertEqual(self.of_class("femur", "d"), {0.2})
         self.assertEqual(self.of_class("coxa", "i_clamp_max"), {0.75}, "clamps are left alone")
         self.set_page(stiffness=1.0)
-        wait_until(lambda: self.of_class("femur") == {30.0}, 60, "and back")
+        wait_until(lambda: self.of_class("femur") == {30.0}, "and back")
 
     def test_3_values_beyond_the_range_are_clamped_by_the_page(self):
         config = self.page.update_configuration({"shell_p": 1e9, "stiffness": -1.0})
         self.assertEqual((config["shell_p"], config["stiffness"]), (120.0, 0.0))
-        wait_until(lambda: set(self.values().values()) == {0.0}, 60, "limp")
+        wait_until(lambda: set(self.values().values()) == {0.0}, "limp")
         self.set_page(shell_p=18.52, stiffness=1.0)
-        wait_until(lambda: self.of_class("shell") == {18.52}, 60, "stiff again")
+        wait_until(lambda: self.of_class("shell") == {18.52}, "stiff again")
 
     def test_3_presets_and_files_reach_every_joint(self):
         page = self.page.update_configuration({"preset": "soft"})
         self.assertEqual((page["preset"], page["stiffness"]), ("soft", 0.5))
-        wait_until(lambda: self.of_class("coxa") == {9.26} and self.of_class("fan") == {6.175}, 60, "all are soft")
+        wait_until(lambda: self.of_class("coxa") == {9.26} and self.of_class("fan") == {6.175}, "all are soft")
         page = self.page.update_configuration({"coxa_p": 20.0})
         self.assertEqual((page["preset"], page["stiffness"]), ("custom", 0.5), "a gain changed by hand")
         self.assertEqual(self.page.update_configuration({"preset": "sof"})["preset"], "custom", "no such preset")
@@ -144,17 +132,17 @@ class GainsTest(unittest.TestCase):
             self.assertIn("exists; give another name", self.tool("save", file)[1])
             self.assertEqual(self.tool("preset", "reset")[0], 0)
             wait_until(
-                lambda: self.of_class("coxa") == {18.52} and self.of_class("femur") == {22.23}, 60, "as at the start"
+                lambda: self.of_class("coxa") == {18.52} and self.of_class("femur") == {22.23}, "as at the start"
             )
             status, words = self.tool("load", file)
             self.assertIn("preset custom, stiffness 0.5", words)
-            wait_until(lambda: self.of_class("coxa") == {10.0}, 60, "the file's gains")
+            wait_until(lambda: self.of_class("coxa") == {10.0}, "the file's gains")
             Path(file).write_text("robot: shellbot\nclasses: {coxa: {p: -5, d: 99}}\n", encoding="utf-8")
             status, words = self.tool("load", file)
             self.assertIn("note: coxa_p is -5; the range is 0 to 120, so it became 0", words)
-            wait_until(lambda: self.of_class("coxa") == {0.0} and self.of_class("coxa", "d") == {2.5}, 60, "clamped")
+            wait_until(lambda: self.of_class("coxa") == {0.0} and self.of_class("coxa", "d") == {2.5}, "clamped")
         self.set_page(preset="walk", femur_p=30.0, femur_d=0.2, tibia_p=25.0)
-        wait_until(lambda: self.of_class("coxa") == {18.52} and self.of_class("femur") == {30.0}, 60, "and back")
+        wait_until(lambda: self.of_class("coxa") == {18.52} and self.of_class("femur") == {30.0}, "and back")
 
     def test_3_what_is_no_number_is_refused_whole(self):
         for bad in (float("nan"), float("inf"), float("-inf")):
@@ -163,12 +151,12 @@ class GainsTest(unittest.TestCase):
         raw = rospy.ServiceProxy("gains/set_parameters", Reconfigure)  # a client of ours would not send a text
         raw(Config(strs=[StrParameter("shell_p", "much")], doubles=[DoubleParameter("stiffness", 0.5)]))
         for words in ("stiffness is nan", "stiffness is inf", "stiffness is -inf", "shell_p is 'much'"):
-            wait_until(lambda words=words: self.has_refused("page", f"{words}; give a number from 0 to"), 60, words)
+            wait_until(lambda words=words: self.has_refused("page", f"{words}; give a number from 0 to"), words)
         self.assertEqual(rospy.get_param("/gains/stiffness"), 1.0)
         self.set_page(shell_p=19.0)
-        wait_until(lambda: self.of_class("shell") == {19.0}, 60, "the page goes on")
+        wait_until(lambda: self.of_class("shell") == {19.0}, "the page goes on")
         self.set_page(shell_p=18.52)
-        wait_until(lambda: self.of_class("shell") == {18.52}, 60, "and back")
+        wait_until(lambda: self.of_class("shell") == {18.52}, "and back")
 
     def has_refused(self, topic, words):
         lines = [line for line in self.log if line.startswith(f"gains: {topic} refused, nothing changed")]
@@ -177,26 +165,26 @@ class GainsTest(unittest.TestCase):
     def test_3_a_topic_sets_one_gain_of_all_joints_on_the_same_page(self):
         topic = rospy.Publisher("dgain", Float64, queue_size=5, latch=True)
         topic.publish(0.3)
-        wait_until(lambda: set(self.values("d").values()) == {0.3}, 60, "all are damped")
+        wait_until(lambda: set(self.values("d").values()) == {0.3}, "all are damped")
         page = self.page.get_configuration()
         self.assertEqual((page["coxa_d"], page["coxa_p"], page["preset"]), (0.3, 18.52, "custom"))
         topic.publish(float("nan"))
         topic.publish(1e6)
         topic.publish(0.4)  # in their order: those before it have been refused when it arrives
-        wait_until(lambda: set(self.values("d").values()) == {0.4}, 60, "the next good one")
+        wait_until(lambda: set(self.values("d").values()) == {0.4}, "the next good one")
         for value in ("is nan", "is 1e+06"):  # the log comes by another connection, perhaps later
-            wait_until(lambda value=value: self.has_refused("dgain", value), 60, f"{value} is refused")
+            wait_until(lambda value=value: self.has_refused("dgain", value), f"{value} is refused")
         topic.unregister()
         self.set_page(preset="walk", femur_p=30.0, femur_d=0.2, tibia_p=25.0)
-        wait_until(lambda: self.of_class("coxa", "d") == {0.0} and self.of_class("femur", "d") == {0.2}, 60, "and back")
+        wait_until(lambda: self.of_class("coxa", "d") == {0.0} and self.of_class("femur", "d") == {0.2}, "and back")
 
     def test_4_a_joint_tuned_directly_is_respected(self):
         joint = dynamic_reconfigure.client.Client(f"{LEGS}/lower_2_coxa/pid", timeout=60)
         joint.update_configuration({"p": 40.0})
-        wait_until(lambda: "tuned directly: lower_2_coxa" in self.diagnostic, 60, "diagnostics name the joint")
+        wait_until(lambda: "tuned directly: lower_2_coxa" in self.diagnostic, "diagnostics name the joint")
         self.assertEqual(self.values()["lower_2_coxa"], 40.0)
         self.set_page(coxa_p=20.0)
-        wait_until(lambda: self.of_class("coxa") == {20.0}, 60, "the page wins when its class changes")
+        wait_until(lambda: self.of_class("coxa") == {20.0}, "the page wins when its class changes")
 
     def test_5_a_restarted_controller_gets_the_values_again(self):
         self.stop_servers()
@@ -205,7 +193,7 @@ class GainsTest(unittest.TestCase):
         self.start_servers()
         expected = {"fan": 12.35, "coxa": 20.0, "femur": 30.0, "tibia": 25.0, "shoulder": 18.52, "shell": 18.52}
         for name, p in expected.items():
-            wait_until(lambda name=name, p=p: self.of_class(name) == {p}, 60, f"{name} sent again")
+            wait_until(lambda name=name, p=p: self.of_class(name) == {p}, f"{name} sent again")
 
     def test_6_a_controller_that_hangs_is_named_and_does_not_block_the_page(self):
         os.kill(self.servers.pid, signal.SIGSTOP)
@@ -213,19 +201,18 @@ class GainsTest(unittest.TestCase):
             self.assertLess(self.set_page(shoulder_p=33.0), 5.0)
             wait_until(
                 lambda: re.search("[0-9]+ of 36 joints did not answer: .*upper_1_shoulder", self.diagnostic),
-                60,
                 "diagnostics name who does not answer",
             )
             self.assertLess(self.set_page(shoulder_p=34.0), 5.0)
         finally:
             os.kill(self.servers.pid, signal.SIGCONT)
-        wait_until(lambda: self.of_class("shoulder") == {34.0}, 60, "the last value arrives")
-        wait_until(lambda: "36 of 36 joints have" in self.diagnostic, 60, "diagnostics recover")
+        wait_until(lambda: self.of_class("shoulder") == {34.0}, "the last value arrives")
+        wait_until(lambda: "36 of 36 joints have" in self.diagnostic, "diagnostics recover")
 
     def test_7_the_page_survives_a_restart_of_its_node(self):
         subprocess.check_call(["rosnode", "kill", "gains"], stdout=subprocess.DEVNULL)
         type(self).diagnostic = ""
-        wait_until(lambda: "36 of 36 joints have" in self.diagnostic, 60, "respawned")
+        wait_until(lambda: "36 of 36 joints have" in self.diagnostic, "respawned")
         self.assertEqual(rospy.get_param("/gains/shoulder_p"), 34.0)
         self.assertEqual(self.of_class("shoulder"), {34.0})
 

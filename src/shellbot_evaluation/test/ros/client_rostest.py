@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import xmlrpc.client
 
@@ -24,9 +23,8 @@ from shellbot_action_manager.actions.library import ActionLibrary
 from shellbot_chain.errors import MissionFailed
 from shellbot_client import Shellbot
 from shellbot_client.pose_conversions import planar_pose
+from shellbot_common.testing import PATIENCE, wait_until
 from shellbot_evaluation.action_check import check_action
-
-PATIENCE = 120.0  # s of wall clock
 
 
 class ClientLive(unittest.TestCase):
@@ -35,12 +33,6 @@ class ClientLive(unittest.TestCase):
 
     def height(self):
         return rospy.wait_for_message("ground_truth/odom", Odometry, PATIENCE).pose.pose.position.z
-
-    def until(self, robot, condition, what):
-        end = time.monotonic() + PATIENCE
-        while not condition():
-            self.assertLess(time.monotonic(), end, what)
-            robot.wait(0.1)
 
     def test_1_it_walks_performs_and_turns(self):
         with Shellbot() as robot:
@@ -99,9 +91,9 @@ class ClientLive(unittest.TestCase):
     def test_3_an_emergency_stop_and_rearm(self):
         with Shellbot() as robot:
             robot.emergency_stop()
-            self.until(robot, lambda: robot.mode == "stopped", "stopped")
+            wait_until(lambda: robot.mode == "stopped", "stopped", meanwhile=lambda: robot.wait(0.1))
             robot.rearm()
-            self.until(robot, lambda: robot.mode != "stopped", "rearmed")
+            wait_until(lambda: robot.mode != "stopped", "rearmed", meanwhile=lambda: robot.wait(0.1))
             robot.walk(x=0.1)
 
     def test_4_the_command_line_performs_and_an_interrupt_takes_it_back(self):

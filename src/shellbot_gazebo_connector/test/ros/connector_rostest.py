@@ -21,6 +21,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
 from std_srvs.srv import Trigger
 
+from shellbot_common.testing import wait_until
 from shellbot_control import JointLimits
 from shellbot_description import driven_joint_names, expand, named_pose_array, robot_profile
 from shellbot_msgs.msg import ReferenceStatus
@@ -29,15 +30,6 @@ NAMES = driven_joint_names("simulation")
 STAND = named_pose_array("stand", "simulation")
 TICK = 10_000_000
 STEP_TOLERANCE = 1e-9
-
-
-def wait_until(condition, seconds, what):
-    """Fail unless ``condition`` holds within ``seconds`` of wall clock."""
-    start = time.monotonic()
-    while not condition():
-        if time.monotonic() - start > seconds:
-            raise AssertionError(f"{what}: not within {seconds} s")
-        time.sleep(0.005)
 
 
 def stamp_of(ns):
@@ -87,7 +79,7 @@ class ConnectorTest(unittest.TestCase):
         wait_until(
             lambda: cls.states.get_num_connections() and cls.targets.get_num_connections()
             and cls.subscribers[0].get_num_connections() and cls.subscribers[1].get_num_connections(),
-            60, "connector connected",
+            "connector connected",
         )  # fmt: skip
 
     def setUp(self):
@@ -132,21 +124,19 @@ class ConnectorTest(unittest.TestCase):
     def wait_status(self, condition, what):
         """Run joint states until a status fulfils the condition."""
         self.statuses.clear()
-        end = time.monotonic() + 60.0
-        while time.monotonic() < end:
-            self.publish_states()
-            time.sleep(0.005)
-            if any(condition(status) for status in self.statuses):
-                return
-        self.fail(f"{what}; last status: {self.statuses[-1:]}")
+        wait_until(
+            lambda: any(condition(status) for status in self.statuses),
+            lambda: f"{what}; last status: {self.statuses[-1:]}",
+            meanwhile=self.publish_states,
+        )
 
     def test_01_waits_for_targets_in_words(self):
         self.wait_status(
             lambda s: s.holding and math.isinf(s.target_age) and "no joint_targets yet" in s.text, "waiting"
         )
-        wait_until(lambda: self.stopped, 60, "the latched topic stopped")
+        wait_until(lambda: self.stopped, "the latched topic stopped")
         self.assertEqual(self.stopped, [False])
-        wait_until(lambda: "no joint_targets yet" in self.diagnostic, 60, "diagnostics")
+        wait_until(lambda: "no joint_targets yet" in self.diagnostic, "diagnostics")
 
     def test_02_one_stamped_command_per_tick_and_its_latency(self):
         self.statuses.clear()
@@ -160,7 +150,7 @@ class ConnectorTest(unittest.TestCase):
         p50, p99 = np.percentile(latencies, [50, 99]) * 1e3
         print(f"states and targets out to command in: p50 {p50:.2f} ms, p99 {p99:.2f} ms")
         # the node takes the newest joint states only, so that a busy machine may delay a status
-        wait_until(lambda: len(self.statuses) >= 36, 60, "20 Hz of simulated time")
+        wait_until(lambda: len(self.statuses) >= 36, "20 Hz of simulated time")
         self.assertLessEqual(len(self.statuses), 41)
         self.assertTrue(self.statuses[-1].reached and not self.statuses[-1].holding and self.statuses[-1].text == "")
 
@@ -180,9 +170,10 @@ class ConnectorTest(unittest.TestCase):
             "shellbot_legs_controller/lower_1_femur/pid/parameter_updates", Config, latch=True, queue_size=1
         )
         updates.publish(Config(doubles=[DoubleParameter("p", 2.0 * gain)]))
-        deadline = time.monotonic() + 60.0
-        while abs(self.tick(STAND, effort=effort).data[femur] - STAND[femur] - 0.5 / gain) > 1e-9:
-            self.assertLess(time.monotonic(), deadline, "the gain in force counts")
+        wait_until(
+            lambda: abs(self.tick(STAND, effort=effort).data[femur] - STAND[femur] - 0.5 / gain) < 1e-9,
+            "the gain in force counts",
+        )
         updates.publish(Config(doubles=[DoubleParameter("p", gain)]))
         effort[0] = math.nan
         for _ in range(30):
@@ -252,16 +243,16 @@ class ConnectorTest(unittest.TestCase):
                 self.stop_topic.publish(False)
                 self.tick(STAND)
                 self.assertEqual(self.stopped, [], "false does nothing")
-                wait_until(self.stop_topic.get_num_connections, 60, "topic")
+                wait_until(self.stop_topic.get_num_connections, "topic")
                 self.stop_topic.publish(True)
-            wait_until(lambda: self.stopped == [True], 60, "stopped")
+            wait_until(lambda: self.stopped == [True], "stopped")
             for _ in range(20):
                 np.testing.assert_array_equal(self.tick(STAND + 0.5).data, STAND)
             self.wait_status(
                 lambda s, use=use: s.holding and f"emergency stop ({use} emergency_stop" in s.text, "says so"
             )
             self.assertTrue(rearm().success)
-            wait_until(lambda: self.stopped == [True, False], 60, "armed")
+            wait_until(lambda: self.stopped == [True, False], "armed")
             # The targets were refused for a while: the way to them is slow at first.
             self.assertLess(np.abs(np.array(self.tick(STAND + 0.5).data) - STAND).max(), 0.051)
             for _ in range(200):
@@ -269,7 +260,7 @@ class ConnectorTest(unittest.TestCase):
         self.assertFalse(rearm().success)
         late = []
         rospy.Subscriber("stopped", Bool, late.append)
-        wait_until(lambda: late, 60, "latched")
+        wait_until(lambda: late, "latched")
         self.assertFalse(late[0].data)
 
     def test_09_clock_jumps_back(self):
@@ -295,11 +286,11 @@ class ConnectorTest(unittest.TestCase):
     def test_11_an_emergency_stop_outlives_a_crash(self):
         self.stopped.clear()
         rospy.ServiceProxy("emergency_stop", Trigger)()
-        wait_until(lambda: self.stopped, 60, "stopped")
+        wait_until(lambda: self.stopped, "stopped")
         self.stopped.clear()
         self.kill()
         self.connect()
-        wait_until(lambda: self.stopped, 60, "stopped again")
+        wait_until(lambda: self.stopped, "stopped again")
         self.assertEqual(self.stopped, [True])
         np.testing.assert_array_equal(self.tick(STAND + 0.5).data, STAND)
         self.assertTrue(rospy.ServiceProxy("rearm", Trigger)().success)
@@ -311,14 +302,13 @@ class ConnectorTest(unittest.TestCase):
         dead = [connection for publisher in publishers for connection in publisher.impl.connections]
         killed = self.process()
         os.kill(killed, signal.SIGKILL)
-        wait_until(lambda: self.process() not in (killed, None), 60, "respawned")
+        wait_until(lambda: self.process() not in (killed, None), "respawned")
         wait_until(
             lambda: all(any(c not in dead for c in publisher.impl.connections) for publisher in publishers),
-            60,
             "listens again",
         )
         # ... and a speaker before the connection to it is made: only the speaker itself knows
-        wait_until(lambda: self.heard_topics() >= {"/shellbot_legs_controller/command", "/stopped"}, 60, "speaks again")
+        wait_until(lambda: self.heard_topics() >= {"/shellbot_legs_controller/command", "/stopped"}, "speaks again")
 
     @staticmethod
     def process():

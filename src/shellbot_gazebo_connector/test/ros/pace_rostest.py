@@ -25,20 +25,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from gazebo_transport import Master, received  # noqa: E402
 
 from shellbot_common import stamp_label  # noqa: E402
+from shellbot_common.testing import wait_until  # noqa: E402
 from shellbot_gazebo_connector.start_controllers_node import start  # noqa: E402
 
-LIMIT_S = 60.0  # wall clock; only a hung node meets it
 STEP_NS, TICK = 1_000_000, 10
 PAUSE, RUN, STEPS = b"\x08\x01", b"\x08\x00", 0x18
 CONTROLLER = "some_controller"
-
-
-def wait_for(condition, what):
-    end = time.monotonic() + LIMIT_S
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"{what}: not within {LIMIT_S:g} s")
-        rospy.rostime.wallsleep(0.005)
 
 
 class Gazebo:
@@ -108,7 +100,7 @@ class Controllers:
         return True
 
     def start_controllers(self, _names):
-        wait_for(lambda: self.gazebo.runs, "physics runs")
+        wait_until(lambda: self.gazebo.runs, "physics runs")
         return True
 
 
@@ -144,45 +136,45 @@ class PaceTest(unittest.TestCase):
     def test_1_physics_begins_when_the_joints_are_in_place_and_the_controllers_are_loaded(self):
         gazebo = self.gazebo
         loaded = rospy.Subscriber(f"{CONTROLLER}/command", Float64MultiArray)
-        wait_for(lambda: any("/gazebo_pace" in nodes for _, nodes in self.publishers()), "the node")
+        wait_until(lambda: any("/gazebo_pace" in nodes for _, nodes in self.publishers()), "the node")
         rospy.rostime.wallsleep(2.0)
         self.assertFalse(gazebo.runs, "the joints are not in place")
         loaded.unregister()
         rospy.set_param("/robot_is_spawned", True)
         command = f"/{CONTROLLER}/command"
-        wait_for(lambda: [command, "/gazebo_pace"] in [[t, n] for t, nodes in self.publishers() for n in nodes], "asks")
+        wait_until(lambda: [command, "/gazebo_pace"] in [[t, n] for t, nodes in self.publishers() for n in nodes], "asks")
         rospy.rostime.wallsleep(0.3)
         self.assertFalse(gazebo.runs, "no controller is loaded")
         start(Controllers(gazebo), ["joint_state_controller", CONTROLLER])
-        wait_for(lambda: gazebo.now > 3 * TICK, "time begins")
+        wait_until(lambda: gazebo.now > 3 * TICK, "time begins")
 
     def test_2_from_the_first_command_on_each_tick_waits_for_its_answer(self):
         gazebo = self.gazebo
-        wait_for(lambda: self.command.get_num_connections() >= 2, "the node listens, beside the controller")
+        wait_until(lambda: self.command.get_num_connections() >= 2, "the node listens, beside the controller")
         type(self).answers = True
-        wait_for(lambda: len(gazebo.makes) > 30, "steps")
+        wait_until(lambda: len(gazebo.makes) > 30, "steps")
         self.assertFalse(gazebo.runs)
         type(self).answers = False
         counted = gazebo.makes[1:31]
         self.assertLessEqual(max(counted), TICK)
         ticks = self.stamps[-20:]
         self.assertEqual({b - a for a, b in zip(ticks, ticks[1:])}, {TICK}, "none is lost")
-        wait_for(lambda: gazebo.runs, "without answers it runs freely")
+        wait_until(lambda: gazebo.runs, "without answers it runs freely")
         self.assertLessEqual(gazebo.ran_from, self.stamps[-1] + 1.5 * TICK, "a tick and single steps, and no more")
 
     def test_3_after_a_reset_the_silence_of_the_joints_is_told_and_then_it_follows_again(self):
         gazebo = self.gazebo
-        wait_for(lambda: gazebo.now > 3000, "a time that it takes longer to pass again than from report to report")
+        wait_until(lambda: gazebo.now > 3000, "a time that it takes longer to pass again than from report to report")
         gazebo.reset()
-        wait_for(lambda: any("the clock was set back: joints and IMU are silent until" in t for t in self.log), "words")
+        wait_until(lambda: any("the clock was set back: joints and IMU are silent until" in t for t in self.log), "words")
         type(self).answers = True
-        wait_for(lambda: not gazebo.runs, "follows")
+        wait_until(lambda: not gazebo.runs, "follows")
         self.assertGreater(self.stamps[-1], gazebo.silent_until)
 
     def test_4_who_ends_leaves_gazebo_running(self):
         self.assertFalse(self.gazebo.runs)
         self.node.send_signal(signal.SIGINT)
-        wait_for(lambda: self.gazebo.runs, "runs")
+        wait_until(lambda: self.gazebo.runs, "runs")
 
     @staticmethod
     def publishers():

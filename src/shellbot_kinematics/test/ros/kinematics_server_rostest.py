@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import unittest
 import xmlrpc.client
 
@@ -22,6 +21,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Pose, Quaternion
 from sensor_msgs.msg import JointState
 
+from shellbot_common.testing import PATIENCE, wait_until
 from shellbot_kinematics import Frame, Kind, LimbReference, LimbReferences, ShellbotSolver
 from shellbot_kinematics.limb_references_conversions import references_to_message
 from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
@@ -30,15 +30,6 @@ from shellbot_msgs.srv import ComputeFK, ComputeFKRequest, ComputeIK, ComputeIKR
 STAND = np.radians([0.0, -16.8, -9.4, 110.2] * 6 + [26.69, 78.31] * 6)
 TICK_NS = 10_000_000
 CONNECTIONS = {("i", "/joint_states"), ("i", "/limb_references"), ("o", "/joint_targets")}
-PATIENCE = 60.0  # s of wall clock; only a failure waits that long
-
-
-def wait_until(condition, what):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"waited {PATIENCE} s in vain: {what}")
-        time.sleep(0.01)
 
 
 class KinematicsServerTest(unittest.TestCase):

@@ -17,19 +17,9 @@ import rostest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from node_bench import (
-    LARGEST_STEP,
-    MAP,
-    MIDDLE,
-    SIT,
-    Driver,
-    ServoChain,
-    Witness,
-    call_until_success,
-    port_name,
-    wait_until,
-)
+from node_bench import LARGEST_STEP, MAP, MIDDLE, SIT, Driver, ServoChain, Witness, call_until_success, port_name
 
+from shellbot_common.testing import wait_until
 from shellbot_motor_driver.node.motor_driver_node import UNCONFIRMED
 
 # a machine that stands still for some seconds must not make it sit
@@ -126,16 +116,16 @@ class EndTest(unittest.TestCase):
     def test_told_to_end_without_a_port_it_says_who_may_hold(self):
         driver = self.start(at_end="sit")
         self.chain.fault("port_error", 20.0)
-        wait_until(lambda: self.witness.stopped[-1] is True, 60, "the action manager hears of it")
+        wait_until(lambda: self.witness.stopped[-1] is True, "the action manager hears of it")
         self.assertEqual(driver.end(60), 3, driver.output()[-2000:])
         self.assertEqual(self.torque(), {1})
         self.assertIn("TORQUE MAY BE ON at servos 0 lower_1_fan", driver.output())
-        wait_until(lambda: os.path.exists(self.port), 60, "the port is back")
+        wait_until(lambda: os.path.exists(self.port), "the port is back")
 
     def test_killed_it_leaves_a_bus_process_that_sits_and_lets_go(self):
         driver = self.start(at_end="sit")
         driver.kill()
-        wait_until(lambda: self.torque() == {0}, 60, "lets go")
+        wait_until(lambda: self.torque() == {0}, "lets go")
         np.testing.assert_allclose(self.measured(), SIT, atol=0.1)
 
     def child(self, driver):
@@ -159,11 +149,11 @@ class EndTest(unittest.TestCase):
         w = self.witness
         self.start(at_end="off")
         w.target = None
-        wait_until(lambda: w.status.holding, 60, "holds")
+        wait_until(lambda: w.status.holding, "holds")
         self.assertEqual(w.stopped[-1], False, "a moment of silence is no stop")
-        wait_until(lambda: np.abs(w.position() - SIT).max() < 0.1, 60, lambda: f"sits: {w.status}")
+        wait_until(lambda: np.abs(w.position() - SIT).max() < 0.1, lambda: f"sits: {w.status}")
         self.assertEqual(w.stopped[-1], True, "now a person must look")
-        wait_until(lambda: self.torque() == {0}, 60, "lets go")
+        wait_until(lambda: self.torque() == {0}, "lets go")
         self.assertLess(self.chain.largest_step(), LARGEST_STEP)
         call_until_success("rearm")
         w.arrive(OTHER)

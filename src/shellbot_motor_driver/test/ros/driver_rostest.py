@@ -35,9 +35,9 @@ from node_bench import (
     call,
     call_until_success,
     port_name,
-    wait_until,
 )
 
+from shellbot_common.testing import wait_until
 from shellbot_control import Gains, GainTable
 from shellbot_description import JOINT_CLASSES
 
@@ -78,16 +78,15 @@ class DriverTest(unittest.TestCase):
         self.driver.wait_said("19 of 19 servos answered")
         wait_until(
             lambda: w.battery and w.battery.present and w.servos and len(w.diagnostics) >= 6,
-            60,
             lambda: f"reports: {w.diagnostics}",
         )
         self.assertAlmostEqual(w.battery.voltage, 12.0, delta=0.3)
         self.assertTrue(w.battery.present and 0.5 < w.battery.percentage <= 1.0)
         self.assertEqual(len(w.battery.cell_voltage), 3)
         self.assertEqual([s.id for s in w.servos.servos], list(range(19)))
-        wait_until(lambda: all(s.torque_enabled and s.age < 1.0 for s in w.servos.servos), 60, lambda: str(w.servos))
+        wait_until(lambda: all(s.torque_enabled and s.age < 1.0 for s in w.servos.servos), lambda: str(w.servos))
         self.assertEqual(set(w.diagnostics), {"safety ladder", "bus", "bus process", "servos", "battery", "gains"})
-        wait_until(lambda: w.diagnostics["servos"].message == "all 19 servos OK", 60, lambda: str(w.diagnostics))
+        wait_until(lambda: w.diagnostics["servos"].message == "all 19 servos OK", lambda: str(w.diagnostics))
         values = {v.key: v.value for v in w.diagnostics["bus"].values}
         for name in ("lateness_us_p99", "round_trip_us_p50", "overhead_us_p50", "retries", "bad_checksums"):
             self.assertIn(name, values)
@@ -96,7 +95,7 @@ class DriverTest(unittest.TestCase):
     def test_02_joint_states_come_each_tick_with_wall_clock_stamps(self):
         w = self.witness
         w.state_times = []
-        wait_until(lambda: len(w.state_times) > 60, 60, "joint states")
+        wait_until(lambda: len(w.state_times) > 60, "joint states")
         times = np.array(w.state_times)
         stamps = times[:, 1]
         self.assertTrue(np.all(np.diff(stamps) > 0.0))
@@ -109,12 +108,10 @@ class DriverTest(unittest.TestCase):
         w.arrive(OTHER)
         wait_until(
             lambda: np.abs(self.goals() - MAP.goals(MAP.reduce(OTHER))).max() <= 1,
-            60,
             lambda: f"goals {self.goals()} of {MAP.goals(MAP.reduce(OTHER))}",
         )
         wait_until(
             lambda: w.status.reached and not w.status.holding and w.status.text == "",
-            60,
             lambda: f"reached without a text: {w.status}",
         )
 
@@ -135,7 +132,7 @@ class DriverTest(unittest.TestCase):
             time.sleep(0.02)
             return w.freed() and np.abs(w.position() - far).max() < 0.05
 
-        wait_until(arrived, 60, lambda: f"joints {w.position()} at {far}; status {w.status}")
+        wait_until(arrived, lambda: f"joints {w.position()} at {far}; status {w.status}")
 
     def test_05_bad_targets_hold_and_are_said(self):
         w = self.witness
@@ -154,21 +151,21 @@ class DriverTest(unittest.TestCase):
                 w.targets.publish(JointState(name=list(names), position=list(position)))
                 return any(words in text for text in w.log) and w.status.holding
 
-            wait_until(said, 60, lambda words=words: f"{words} in {w.log[-5:]}; {w.status}")
+            wait_until(said, lambda words=words: f"{words} in {w.log[-5:]}; {w.status}")
             np.testing.assert_allclose(w.position(), OTHER, atol=0.03)
 
     def test_06_old_targets_are_refused_and_silence_holds(self):
         w = self.witness
         w.arrive(OTHER)
         w.target = None
-        wait_until(lambda: w.status.holding, 60, "silence holds")
+        wait_until(lambda: w.status.holding, "silence holds")
         self.assertTrue(w.status.text, "and says why")
         for _ in range(30):
             old = JointState(name=list(NAMES), position=list(MIDDLE))
             old.header.stamp = rospy.Time.from_sec(time.time() - 10.0)
             w.targets.publish(old)
             time.sleep(0.02)
-        wait_until(lambda: any("old on arrival" in text for text in w.log), 60, lambda: str(w.log[-5:]))
+        wait_until(lambda: any("old on arrival" in text for text in w.log), lambda: str(w.log[-5:]))
         np.testing.assert_allclose(w.position(), OTHER, atol=0.03)
         self.assertEqual(set(self.chain.registers("torque_enable").values()), {1}, "a hold is not limp")
         self.assertIs(w.stopped[-1], False, "a hold by silence ends without rearm")
@@ -183,13 +180,13 @@ class DriverTest(unittest.TestCase):
                 text = call_until_success("emergency_stop")
                 self.assertTrue("rearm" in text and "all 19 servos" in text, text)
             else:
-                wait_until(w.stop_topic.get_num_connections, 60, "topic")
+                wait_until(w.stop_topic.get_num_connections, "topic")
                 w.stop_topic.publish(False)
                 w.stop_topic.publish(True)
-            wait_until(lambda: set(self.chain.registers("torque_enable").values()) == {0}, 60, "torque off")
+            wait_until(lambda: set(self.chain.registers("torque_enable").values()) == {0}, "torque off")
             print(f"{use} emergency_stop to the last servo's torque off: {1e3 * (time.monotonic() - start):.0f} ms")
-            wait_until(lambda: w.stopped == [True], 60, f"stopped is latched: {w.stopped}")
-            wait_until(lambda: w.status.holding and w.status.text, 60, "says so")
+            wait_until(lambda: w.stopped == [True], f"stopped is latched: {w.stopped}")
+            wait_until(lambda: w.status.holding and w.status.text, "says so")
             w.target = OTHER
             w.let_pass(20)
             np.testing.assert_allclose(w.position(), MIDDLE, atol=0.06)  # limp joints sag within their play
@@ -197,21 +194,21 @@ class DriverTest(unittest.TestCase):
             self.assertFalse(success)
             self.assertIn("rearm", text)
             call_until_success("rearm")
-            wait_until(lambda: w.stopped[-1] is False, 60, "armed")
+            wait_until(lambda: w.stopped[-1] is False, "armed")
             w.arrive(OTHER)
             w.arrive(MIDDLE)
         late = Witness()
-        wait_until(lambda: late.stopped, 60, "latched")
+        wait_until(lambda: late.stopped, "latched")
         self.assertFalse(late.stopped[0])
 
     def test_08_torque_off_and_on(self):
         w = self.witness
         call_until_success("torque", False)
-        wait_until(lambda: set(self.chain.registers("torque_enable").values()) == {0}, 60, "limp")
-        wait_until(lambda: w.stopped[-1] is True, 60, "the action manager hears of it")
+        wait_until(lambda: set(self.chain.registers("torque_enable").values()) == {0}, "limp")
+        wait_until(lambda: w.stopped[-1] is True, "the action manager hears of it")
         call_until_success("torque", True)
-        wait_until(lambda: set(self.chain.registers("torque_enable").values()) == {1}, 60, "torque")
-        wait_until(lambda: w.stopped[-1] is False, 60, lambda: f"free: {w.status}")
+        wait_until(lambda: set(self.chain.registers("torque_enable").values()) == {1}, "torque")
+        wait_until(lambda: w.stopped[-1] is False, lambda: f"free: {w.status}")
         w.arrive(OTHER)
 
     def test_09_the_page_of_gains_reaches_the_servos(self):
@@ -234,10 +231,10 @@ class DriverTest(unittest.TestCase):
                     if entry.joint.endswith(kind)
                 )
 
-            wait_until(there, 60, lambda slopes=slopes: f"{slopes}: {self.chain.registers('cw_compliance_slope')}")
-        wait_until(lambda: "slope 16" in str(self.witness.diagnostics["gains"].values), 60, "diagnostics")
+            wait_until(there, lambda slopes=slopes: f"{slopes}: {self.chain.registers('cw_compliance_slope')}")
+        wait_until(lambda: "slope 16" in str(self.witness.diagnostics["gains"].values), "diagnostics")
         self.page.publish(Config(doubles=[DoubleParameter("coxa_p", 1.0)]))
-        wait_until(lambda: "not used" in self.witness.diagnostics["gains"].message, 60, "a page with holes is refused")
+        wait_until(lambda: "not used" in self.witness.diagnostics["gains"].message, "a page with holes is refused")
 
     def test_10_the_plot_on_demand(self):
         answer = rospy.ServiceProxy("motor_driver/timing", Trigger)()

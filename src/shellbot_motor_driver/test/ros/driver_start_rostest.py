@@ -15,9 +15,10 @@ import rostest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from node_bench import MIDDLE, Driver, ServoChain, Witness, call, call_until_success, port_name, wait_until
+from node_bench import MIDDLE, Driver, ServoChain, Witness, call, call_until_success, port_name
 
 from ax_bus import SerialPort
+from shellbot_common.testing import wait_until
 
 
 class StartTest(unittest.TestCase):
@@ -54,7 +55,7 @@ class StartTest(unittest.TestCase):
 
     def refused(self, chain=None):
         """Nothing is published that would start the chain's tick, and nothing got torque."""
-        ladder = wait_until(lambda: "safety ladder" in self.witness.diagnostics, 60, "diagnostics")
+        ladder = wait_until(lambda: "safety ladder" in self.witness.diagnostics, "diagnostics")
         self.assertIsNotNone(ladder)
         self.assertEqual(self.witness.diagnostics["safety ladder"].level, 2)
         self.assertIn("not started", self.witness.diagnostics["safety ladder"].message)
@@ -112,13 +113,13 @@ class StartTest(unittest.TestCase):
     def test_a_stop_during_the_start_is_heard_at_once(self):
         chain = self.chain(faults=[{"kind": "link_latency", "value": 0.015}])
         driver = self.driver(latency_ms=100.0)  # a start that is slow must not fail for that on a busy machine
-        wait_until(lambda: any(chain.registers("torque_enable").values()), 240, "torque of the first servo")
+        wait_until(lambda: any(chain.registers("torque_enable").values()), "torque of the first servo", 720)
         _, text = call("emergency_stop")
         self.assertIn("stopped", text)
-        wait_until(lambda: not any(chain.registers("torque_enable").values()), 60.0, "all are limp")
+        wait_until(lambda: not any(chain.registers("torque_enable").values()), "all are limp")
         self.assertIsNone(self.witness.states, "it is still at its start")
         wait_until(
-            lambda: self.witness.states is not None, 240, lambda: f"the start goes on: {driver.output()[-2000:]}"
+            lambda: self.witness.states is not None, lambda: f"the start goes on: {driver.output()[-2000:]}", 720
         )
         self.assertEqual(set(chain.registers("torque_enable").values()), {0})
         driver.wait_said("emergency stop (during the start)")
@@ -127,7 +128,6 @@ class StartTest(unittest.TestCase):
         text = call_until_success("rearm")
         wait_until(
             lambda: all(chain.registers("torque_enable").values()),
-            60,
             lambda: f"torque comes with rearm: {text}; {self.witness.status}; {driver.output()[-2000:]}",
         )
 

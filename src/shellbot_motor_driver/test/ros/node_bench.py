@@ -21,6 +21,7 @@ from servo_chain import ServoChain
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool, Trigger
 
+from shellbot_common.testing import wait_until
 from shellbot_description import driven_joint_names, named_pose_array
 from shellbot_motor_driver import ServoMap
 from shellbot_msgs.msg import ReferenceStatus, ServoStates
@@ -40,16 +41,6 @@ PATIENT = {
 }
 # steps that the fastest servo (10.2 rad/s) may go in three patient ticks: the test may miss to look at one
 LARGEST_STEP = 10.2 * 0.09 / 0.00511
-
-
-def wait_until(condition, seconds, what):
-    """Fail unless the condition holds within three times so many seconds, machines being shared; return how many."""
-    start = time.monotonic()
-    while not condition():
-        if time.monotonic() - start > 3.0 * seconds:
-            raise AssertionError(f"{what() if callable(what) else what}: not within {seconds} s")
-        time.sleep(0.01)
-    return time.monotonic() - start
 
 
 class Driver:
@@ -83,11 +74,9 @@ class Driver:
         self.log.seek(0)
         return self.log.read()
 
-    def wait_said(self, *words, seconds=60.0):
+    def wait_said(self, *words):
         """Wait until the node's output has all the words."""
-        wait_until(
-            lambda: all(word in self.output() for word in words), seconds, lambda: f"{words} in {self.output()[-3000:]}"
-        )
+        wait_until(lambda: all(word in self.output() for word in words), lambda: f"{words} in {self.output()[-3000:]}")
 
     def kill(self):
         """End it as a crash does."""
@@ -160,7 +149,7 @@ class Witness:
     def let_pass(self, ticks):
         """Wait for the joint states of so many ticks of the driver."""
         end = len(self.state_times) + ticks
-        wait_until(lambda: len(self.state_times) >= end, 60, f"{ticks} more joint states")
+        wait_until(lambda: len(self.state_times) >= end, f"{ticks} more joint states")
 
     def position(self):
         """The joints as last measured."""
@@ -170,17 +159,16 @@ class Witness:
         """Whether the last status says that the targets are followed."""
         return self.status is not None and not self.status.holding
 
-    def free(self, target, seconds=60.0):
+    def free(self, target):
         """Give targets, and rearm if the driver waits for it, until they are followed."""
         self.target = np.array(target)
-        wait_until(self.freed, seconds, lambda: f"follows; status {self.status}")
+        wait_until(self.freed, lambda: f"follows; status {self.status}")
 
-    def arrive(self, target, seconds=60.0):
+    def arrive(self, target):
         """Give targets, and rearm if the driver waits for it, until the joints are there."""
         self.target = np.array(target)
         wait_until(
             lambda: self.freed() and self.states is not None and np.abs(self.position() - self.target).max() < 0.03,
-            seconds,
             lambda: f"joints arrive; status {self.status}",
         )
 
@@ -206,7 +194,7 @@ def call(name, *content):
     return answer.success, answer.message
 
 
-def call_until_success(name, *content, seconds=60.0):
+def call_until_success(name, *content):
     """Call a service of the driver until it succeeds, as an operator does; return its message.
 
     A starved emulated chain answers too late to confirm at once that its torque is off, or to be rearmed.
@@ -217,7 +205,7 @@ def call_until_success(name, *content, seconds=60.0):
         answers.append(call(name, *content))
         return answers[-1][0]
 
-    wait_until(succeeds, seconds, lambda: f"{name} succeeds: {answers[-1][1]}")
+    wait_until(succeeds, lambda: f"{name} succeeds: {answers[-1][1]}")
     return answers[-1][1]
 
 

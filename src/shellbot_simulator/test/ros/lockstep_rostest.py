@@ -7,7 +7,7 @@ from __future__ import annotations
 import threading
 import time
 import unittest
-from typing import Callable, List, Tuple
+from typing import List, Tuple
 
 import numpy as np
 import rospy
@@ -17,6 +17,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 from std_srvs.srv import Empty
 
+from shellbot_common.testing import wait_until
 from shellbot_description import driven_joint_names, named_pose_array
 
 SHELL = driven_joint_names("simulation").index("upper_1_shell")
@@ -37,8 +38,7 @@ class EchoController:
         self._publisher = rospy.Publisher(
             "shellbot_legs_controller/command", Float64MultiArray, queue_size=10, tcp_nodelay=True
         )
-        while not self._publisher.get_num_connections():
-            time.sleep(0.01)
+        wait_until(self._publisher.get_num_connections, "the simulator listens")
         self._subscriber = rospy.Subscriber(
             "joint_states", JointState, self._on_state, queue_size=1000, tcp_nodelay=True
         )
@@ -60,18 +60,10 @@ class EchoController:
         ]
         self._publisher.publish(command)
 
-    def wait_ticks(self, count: int, timeout: float = 60.0) -> None:
+    def wait_ticks(self, count: int) -> None:
         """Wait until `count` further states have come."""
         goal = len(self.states) + count
-        self.until(lambda: len(self.states) >= goal, f"{count} states", timeout)
-
-    def until(self, condition: Callable[[], bool], what: str, timeout: float = 60.0) -> None:
-        """Wait for a condition."""
-        end = time.monotonic() + timeout
-        while not condition():
-            if time.monotonic() > end:
-                raise AssertionError(f"{what} did not come within {timeout} s")
-            time.sleep(0.005)
+        wait_until(lambda: len(self.states) >= goal, f"{count} states", period=0.005)
 
 
 class LockstepTest(unittest.TestCase):
@@ -98,7 +90,7 @@ class LockstepTest(unittest.TestCase):
         """Reset, and wait for the first state of the new run: some of the old one come after the answer."""
         resets = self.echo.resets
         self.reset()
-        self.echo.until(lambda: self.echo.resets > resets, "the first state after a reset")
+        wait_until(lambda: self.echo.resets > resets, "the first state after a reset")
 
     def fresh(self) -> List[Tuple[int, float, float]]:
         """Reset with a talking controller and return the list that then fills."""
@@ -131,12 +123,12 @@ class LockstepTest(unittest.TestCase):
     def test_torques_that_are_not_renewed_end_in_a_hold(self) -> None:
         """Also without a stamp, and where no connector ends them."""
         publisher = rospy.Publisher("shellbot_legs_controller/effort", Float64MultiArray, queue_size=1)
-        self.echo.until(lambda: publisher.get_num_connections() > 0, "the simulator's subscriber")
+        wait_until(lambda: publisher.get_num_connections() > 0, "the simulator's subscriber")
         torque = np.zeros(len(SPAWN))
         torque[SHELL] = 0.05
         said = len(self.warnings)
         publisher.publish(Float64MultiArray(data=torque.tolist()))
-        self.echo.until(lambda: any("after torques" in text for text in self.warnings[said:]), "the hold")
+        wait_until(lambda: any("after torques" in text for text in self.warnings[said:]), "the hold")
         self.echo.wait_ticks(200)
         places = [position for _tick, position, _effort in self.echo.states[-50:]]
         self.assertLess(max(places) - min(places), 0.01)
@@ -193,7 +185,7 @@ class LockstepTest(unittest.TestCase):
         gap = max(np.diff(self.echo.arrivals[before - 1 :]))
         self.assertTrue(0.45 < gap < 10.0, gap)  # a busy machine adds to the 0.5 s
         self.assert_paced()
-        self.echo.until(lambda: any("no command for t" in text for text in self.warnings), "the warning")
+        wait_until(lambda: any("no command for t" in text for text in self.warnings), "the warning")
         self.assertEqual(sum("no command for t" in text for text in self.warnings), 1)
         self.echo.talks.set()
         self.echo.wait_ticks(10)

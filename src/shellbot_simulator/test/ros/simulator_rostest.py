@@ -22,6 +22,7 @@ from sensor_msgs.msg import Image, Imu, JointState
 from std_msgs.msg import Float32, Float64MultiArray
 from std_srvs.srv import Empty
 
+from shellbot_common.testing import wait_until
 from shellbot_description import driven_joint_names, named_pose_array
 from shellbot_msgs.msg import Contacts
 
@@ -83,8 +84,7 @@ class SimulatorTest(unittest.TestCase):
             cls.service[name] = rospy.ServiceProxy(f"/gazebo/{name}", Empty)
         cls.command = rospy.Publisher("shellbot_legs_controller/command", Float64MultiArray, queue_size=1)
         cls.log = Recorder("/rosout", Log)
-        while not cls.command.get_num_connections():
-            time.sleep(0.01)
+        wait_until(cls.command.get_num_connections, "the simulator listens")
 
     def setUp(self) -> None:
         """Begin from the spawn pose."""

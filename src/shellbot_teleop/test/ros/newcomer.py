@@ -12,6 +12,7 @@ from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
 from std_msgs.msg import Bool, String
 
+from shellbot_common.testing import wait_until
 from shellbot_msgs.msg import Mode
 
 WAIT = 60.0  # s
@@ -72,14 +73,6 @@ class Robot:
         return bool(self.twists) and self.twists[-1][1] != 0.0
 
 
-def until(condition, words, patience=WAIT):
-    deadline = time.monotonic() + patience
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(words() if callable(words) else words)
-        time.sleep(0.02)
-
-
 def change(robot, operator, mode):
     """Let the operator request a mode until the robot is in it; a ball may need a second try to get upright."""
     deadline = time.monotonic() + 3.0 * LONG
@@ -89,21 +82,22 @@ def change(robot, operator, mode):
         while robot.target != mode and time.monotonic() < accepted:
             time.sleep(0.02)
         if robot.target == mode:  # else refused: on a busy machine a tick may lack its attitude
-            until(lambda: robot.mode == robot.target, lambda: f"no mode {mode}: {robot.mode}; {robot.log}", LONG)
+            wait_until(lambda: robot.mode == robot.target, lambda: f"mode {mode}, not {robot.mode}; {robot.log}")
         if time.monotonic() > deadline:
             raise AssertionError(f"no mode {mode}: {robot.mode}; {robot.program}: {robot.log}")
 
 
 def drive(robot, operator, distance):
     """Let the operator drive forward until the robot has moved so far (m), and stop."""
-    start, deadline = robot.place, time.monotonic() + LONG
-    while math.dist(robot.place, start) < distance:
-        if time.monotonic() > deadline:
-            raise AssertionError(f"{robot.mode}: driven by {math.dist(robot.place, start):.3f} of {distance} m")
-        operator.drive()
-        time.sleep(0.1)
+    start = robot.place
+    wait_until(
+        lambda: math.dist(robot.place, start) >= distance,
+        lambda: f"{robot.mode}: driven by {distance} m, not by {math.dist(robot.place, start):.3f}",
+        meanwhile=operator.drive,
+        period=0.1,
+    )
     operator.rest()
-    until(lambda: not robot.is_driven and abs(robot.speed) < RESTS, "the robot does not stop")
+    wait_until(lambda: not robot.is_driven and abs(robot.speed) < RESTS, "the robot stops")
 
 
 def play(robot, operator, closes=True):
@@ -113,7 +107,7 @@ def play(robot, operator, closes=True):
     again and again) and `rest`.
     """
     operator.take_control()
-    until(lambda: robot.operator == robot.program, "the operator did not get control")
+    wait_until(lambda: robot.operator == robot.program, "the operator gets control")
     change(robot, operator, "stand")
     change(robot, operator, "hexapod")
     drive(robot, operator, 0.05)

@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 import unittest
 
 import rospy
 import rostest
 
+from shellbot_common.testing import wait_until
 from shellbot_msgs.msg import Mode
 from shellbot_teleop.action_client_node import ActionClient
 from shellbot_teleop.action_model import ActionModel
@@ -20,25 +20,18 @@ from shellbot_teleop.action_model import ActionModel
 class TeleopActionsTest(unittest.TestCase):
     def test_list_refusal_run_pause_resume_cancel(self):
         rospy.init_node("actions_page")
-        changed, model, notices, modes = threading.Condition(), ActionModel(), [], []
-
-        def note(action):
-            with changed:
-                action()
-                changed.notify_all()
+        model, notices, modes = ActionModel(), [], []
 
         def wait(condition, what):
-            with changed:
-                good = changed.wait_for(condition, timeout=100.0)
-                self.assertTrue(good, (what, model.state(time.monotonic()), notices))
+            wait_until(condition, lambda: f"{what}; {state()}; {notices}")
 
         def state():
             return model.state(time.monotonic())
 
-        rospy.Subscriber("mode", Mode, lambda m: note(lambda: modes.append(m.name)))
+        rospy.Subscriber("mode", Mode, lambda m: modes.append(m.name))
         client = ActionClient(
-            lambda news: note(lambda: model.observe(news, time.monotonic())),
-            lambda notice: note(lambda: notices.append(notice)),
+            lambda news: model.observe(news, time.monotonic()),
+            notices.append,
             timeout=60.0,
         )
         client.join()

@@ -27,8 +27,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from robot_double import RobotDouble, settings
 
 from shellbot_common import package_file
+from shellbot_common.testing import PATIENCE, wait_until
 
-WAIT = 60.0  # s
 REPEAT = 0.02  # s, as joy_node with autorepeat_rate 50
 SILENCE = 1.0  # s: on a busy machine this process pauses for longer than the shipped limit
 LB, A, B, GUIDE, Y = 4, 0, 1, 8, 3  # of the shipped mapping
@@ -98,37 +98,34 @@ class TeleopJoystickTest(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         cls.node.send_signal(signal.SIGTERM)
-        assert cls.node.wait(timeout=WAIT) == 0
+        assert cls.node.wait(timeout=PATIENCE) == 0
 
     def setUp(self):
         self.controller.is_plugged = True
         self.controller.center()
-        self.until(lambda: self.operator == "teleop_joystick", "the first message took no control")
+        self.until(lambda: self.operator == "teleop_joystick", "the first message takes control")
         self.robot.clear()
         self.said.clear()
 
     def until(self, condition, words):
-        deadline = time.monotonic() + WAIT
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, f"{words}; it said {self.said}")
-            time.sleep(0.01)
+        wait_until(condition, lambda: f"{words}; the log is {self.said}")
 
     def drive(self):
         """Push the left stick with the dead-man button held, until the robot is driven."""
         self.controller.press(LB)
         self.controller.press(LB, a1=1.0)
-        self.until(lambda: self.robot.twists and self.robot.twists[-1][1][0] > 0.0, "the stick drives nothing")
+        self.until(lambda: self.robot.twists and self.robot.twists[-1][1][0] > 0.0, "the stick drives")
 
     def check_at_rest(self):
         """The last velocity was one zero, and none comes after it."""
-        self.until(lambda: self.robot.zeros, "no zero was sent")
+        self.until(lambda: self.robot.zeros, "a zero")
         time.sleep(0.3)  # wall time of its timer: nothing follows the zero
         self.assertEqual([twist for _, twist in self.robot.twists].count((0.0, 0.0, 0.0)), 1)
         self.assertEqual(self.robot.twists[-1][1], (0.0, 0.0, 0.0))
 
     def test_1_a_stick_drives_with_the_dead_man_held_and_stops_without(self):
         self.controller.press(a1=1.0)
-        self.until(lambda: any("Hold the dead-man switch (LB)" in text for text in self.said), "it says nothing")
+        self.until(lambda: any("Hold the dead-man switch (LB)" in text for text in self.said), "words for the operator")
         self.assertEqual(self.robot.twists, [])
         self.controller.press(LB, a1=0.0)
         self.drive()
@@ -142,28 +139,28 @@ class TeleopJoystickTest(unittest.TestCase):
         self.controller.is_plugged = False
         self.check_at_rest()
         print(f"\nzero {1000.0 * (self.robot.zeros[-1] - unplugged):.0f} ms after the controller was unplugged")
-        self.until(lambda: any(f"silent for {SILENCE:g} s" in text for text in self.said), "nobody says why")
-        self.until(lambda: self.operator == "", "control is not free")
+        self.until(lambda: any(f"silent for {SILENCE:g} s" in text for text in self.said), "the log says why")
+        self.until(lambda: self.operator == "", "control is free")
         self.controller.is_plugged = True  # its stick is still pushed
         time.sleep(0.3)  # nothing shows that it has read these messages
         self.controller.press(LB, 7)
-        self.until(lambda: self.operator == "teleop_joystick", "Start takes no control")
+        self.until(lambda: self.operator == "teleop_joystick", "Start takes control")
         self.assertEqual(self.robot.twists[-1][1], (0.0, 0.0, 0.0))
 
     def test_3_emergency_stop_modes_and_a_wrong_message(self):
         self.controller.press(LB)
         self.controller.press(LB, Y)
-        self.until(lambda: [mode for _, mode in self.robot.of("request_mode")] == ["hexapod"], "no mode was requested")
+        self.until(lambda: [mode for _, mode in self.robot.of("request_mode")] == ["hexapod"], "a mode is requested")
         self.drive()
         self.controller.axes = [float("nan")] * 8
         self.check_at_rest()
-        self.until(lambda: any("drives nothing" in text and "nan" in text for text in self.said), "nobody says why")
+        self.until(lambda: any("drives nothing" in text and "nan" in text for text in self.said), "the log says why")
         self.controller.press(B)
-        self.until(lambda: self.robot.of("latched"), "no emergency stop while the axes are not finite")
+        self.until(lambda: self.robot.of("latched"), "the emergency stop while the axes are not finite")
         self.controller.center()
         self.controller.press(LB)
         self.controller.press(LB, GUIDE)
-        self.until(lambda: [stopped for _, stopped in self.robot.of("latched")] == [True, False], "it is not rearmed")
+        self.until(lambda: [stopped for _, stopped in self.robot.of("latched")] == [True, False], "rearmed")
 
 
 if __name__ == "__main__":

@@ -20,11 +20,12 @@ from rospy.impl.registration import get_topic_manager
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from newcomer import LONG, WAIT, Robot, play, until
+from newcomer import WAIT, Robot, play
 from robot_double import settings
 from teleop_pty import TerminalProcess
 
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
+from shellbot_common.testing import wait_until
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import PublishTwist, TakeControl
 from shellbot_teleop.robot_monitor import RobotMonitor
@@ -45,10 +46,8 @@ class WindowOperator:
         self._keyboard.release(key)
 
     def take_control(self):
-        deadline = time.monotonic() + WAIT
-        while not self._robot.shows_control and time.monotonic() < deadline:
-            self.tap("F2")  # until the window is there
-            time.sleep(1.0)
+        # again and again, until the window is there
+        wait_until(lambda: self._robot.shows_control, "control", meanwhile=lambda: self.tap("F2"), period=1.0)
 
     def request(self, mode):
         self.tap(KEYS[mode])
@@ -72,7 +71,7 @@ class TerminalOperator:
 
     def take_control(self):
         self.tap("F2")
-        until(lambda: self._robot.shows_control, "the terminal does not say that it is in control")
+        wait_until(lambda: self._robot.shows_control, "the terminal says that it is in control")
 
     def request(self, mode):
         self.tap(KEYS[mode])
@@ -92,7 +91,7 @@ class TeleopSessionTest(unittest.TestCase):
     def robot_of(self, program):
         robot = Robot(program)
         self.addCleanup(robot.close)
-        until(lambda: robot.mode in ("hexapod", "sit"), "the robot does not come up", 2.0 * WAIT)
+        wait_until(lambda: robot.mode in ("hexapod", "sit"), "the robot comes up")
         return robot
 
     def test_0_an_action_by_keys_on_a_terminal(self):
@@ -101,10 +100,10 @@ class TeleopSessionTest(unittest.TestCase):
         self.addCleanup(terminal.close)
 
         def see(words):
-            until(lambda: words in terminal.shown, lambda: f"{words!r} is not seen:\n{terminal.shown}", LONG)
+            wait_until(lambda: words in terminal.shown, lambda: f"{words!r} is seen:\n{terminal.shown}")
 
         def miss(words):
-            until(lambda: words not in terminal.shown, lambda: f"{words!r} stays:\n{terminal.shown}", LONG)
+            wait_until(lambda: words not in terminal.shown, lambda: f"{words!r} goes:\n{terminal.shown}")
 
         see("ROS connected")
         terminal.type(F3)
@@ -137,11 +136,11 @@ class TeleopSessionTest(unittest.TestCase):
         see("leg = 9: give a whole number, 1 to 6.")
         self.assertFalse(robot.stopped)
         terminal.type(b"\x1b")
-        until(lambda: robot.stopped, "Esc is not the emergency stop in the list")
+        wait_until(lambda: robot.stopped, "Esc is the emergency stop in the list")
         see("EMERGENCY STOP")
         miss("Actions, search:")
         terminal.type(b"\x12")
-        until(lambda: not robot.stopped, "not rearmed")
+        wait_until(lambda: not robot.stopped, "rearmed")
         terminal.type(b"\x11")
         self.assertEqual(terminal.wait(WAIT), 0)
 
@@ -156,7 +155,7 @@ class TeleopSessionTest(unittest.TestCase):
             self.assertLess(psutil.Process(window.pid).memory_info().rss / 1e6, MOST_MB)
             window.send_signal(signal.SIGINT)
             self.assertEqual(window.wait(timeout=WAIT), 0)
-        until(lambda: robot.operator == "", "the closed window is still in control")
+        wait_until(lambda: robot.operator == "", "the closed window gives up control")
 
     def test_2_a_newcomers_session_on_a_terminal(self):
         robot = self.robot_of("teleop_terminal")
@@ -176,13 +175,13 @@ class TeleopSessionTest(unittest.TestCase):
         monitor, events = RobotMonitor(), []
         link = RosLink("teleop_window", TeleopConfig.load(settings()), monitor, events.append)
         link.start()
-        until(lambda: link.connected and monitor.odom is not None, lambda: f"nothing came over the link: {events}")
+        wait_until(lambda: link.connected and monitor.odom is not None, lambda: f"news over the link: {events}")
         link.execute(TakeControl())
-        until(lambda: robot.operator == robot.program, lambda: f"the link did not get control: {events}")
+        wait_until(lambda: robot.operator == robot.program, lambda: f"the link gets control: {events}")
         # again and again, as a held key does: the first may be sent before the subscriber is connected
-        until(lambda: link.execute(PublishTwist(0.0, 0.0, 0.0)) or robot.twists, "no cmd_vel")
+        wait_until(lambda: link.execute(PublishTwist(0.0, 0.0, 0.0)) or robot.twists, "cmd_vel")
         link.close()
-        until(lambda: robot.operator == "", "control was not given up")
+        wait_until(lambda: robot.operator == "", "control is given up")
         self.assertFalse(rospy.is_shutdown(), "the link ended the node of the program")
         self.assertNotIn("/cmd_vel", [topic for topic, _ in get_topic_manager().get_publications()])
 

@@ -26,6 +26,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from robot_double import SLOW_HZ, RobotDouble, settings
 from teleop_pty import TerminalProcess
 
+from shellbot_common.testing import wait_until
 from shellbot_msgs.msg import ServoState, ServoStates
 
 PRESSES = 30
@@ -44,11 +45,8 @@ class TeleopTerminalTest(unittest.TestCase):
         file = settings(publish_rate=SLOW_HZ, armed=True, **({"first_hold": 1.0, "repeat_hold": HOLD} if held else {}))
         self.terminal = TerminalProcess([find_node("shellbot_teleop", "teleop_terminal")[0], "--config", file])
         self.assertTrue(self.terminal.wait_for("ROS connected", 60.0), self.terminal.shown)
-        deadline = time.monotonic() + 60.0
         self.robot.clear()
-        while time.monotonic() < deadline and not self.robot.zeros:
-            self.terminal.type(b" ")
-            self.robot.wait(lambda: self.robot.zeros, 0.5)
+        wait_until(lambda: self.robot.zeros, "a zero", meanwhile=lambda: self.terminal.type(b" "), period=0.5)
         self.terminal.type(b"8")
         self.assertTrue(self.robot.wait(lambda: self.robot.has_stopped))
         self.robot.clear()
@@ -209,10 +207,8 @@ class TeleopTerminalTest(unittest.TestCase):
             is_held = time.monotonic() - last < 0.8 * HOLD  # as in the endings above
             if is_held and robot.wait(lambda: robot.zeros, 20.0):
                 break
-        master, deadline = rosgraph.Master("/robot_double"), time.monotonic() + 60.0
-        while "'/teleop_terminal'" in str(master.getSystemState()):
-            self.assertLess(time.monotonic(), deadline, "the program goes on without its terminal")
-            time.sleep(0.1)
+        master = rosgraph.Master("/robot_double")
+        wait_until(lambda: "'/teleop_terminal'" not in str(master.getSystemState()), "the program ends")
         self.assertEqual(len(robot.zeros), 1)
 
 

@@ -18,10 +18,11 @@ from roslib.packages import find_node
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from newcomer import RESTS, WAIT, Robot, play, until
+from newcomer import RESTS, WAIT, Robot, play
 from robot_double import settings
 
 from shellbot_benchmarks.browser import PROGRAM, Browser
+from shellbot_common.testing import wait_until
 
 DESKTOP, PHONE = (1280, 800), (390, 844)
 MOVES = 0.05  # m/s
@@ -31,7 +32,7 @@ BUTTONS = {"stand": "Stand up", "hexapod": "Walk", "shell": "Ball", "sit": "Sit 
 def until_driven(robot):
     """Wait for a velocity, but not for ever: a browser that stuttered was dropped, and must push anew."""
     with contextlib.suppress(AssertionError):
-        until(lambda: robot.is_driven, "", 5.0)
+        wait_until(lambda: robot.is_driven, seconds=5.0)
 
 
 class PageOperator:
@@ -78,22 +79,20 @@ class TeleopWebTest(unittest.TestCase):
 
     def take_control(self, browser):
         browser.take_control()
-        until(lambda: self.robot.operator == "teleop_web", "the page is not in control")
+        wait_until(lambda: self.robot.operator == "teleop_web", "the page is in control")
 
     def drive(self, push, release):
         """Push until the robot walks; a browser that stuttered was dropped, and must push anew."""
-        deadline = time.monotonic() + WAIT
-        while self.robot.speed < MOVES:
-            self.assertLess(time.monotonic(), deadline, "the robot does not walk")
+
+        def push_anew():
             if not self.robot.is_driven:
                 release()
                 push()
                 until_driven(self.robot)
-            time.sleep(0.05)
-        if not self.robot.is_driven:
-            release()
-            push()
-        until(lambda: self.robot.is_driven, "the robot is not driven")
+
+        wait_until(lambda: self.robot.speed >= MOVES, "the robot walks", meanwhile=push_anew)
+        push_anew()
+        wait_until(lambda: self.robot.is_driven, "the robot is driven")
 
     def check_layout(self, browser, tabs):
         """The emergency stop is seen, whatever is shown beside it, and nothing is wider than the page."""
@@ -132,12 +131,12 @@ class TeleopWebTest(unittest.TestCase):
         page.click_text("tabs", "Body")
         play(robot, PageOperator(page, robot))
         page.hold("\ue00c")  # Escape
-        until(lambda: robot.stopped, "no emergency stop")
+        wait_until(lambda: robot.stopped, "the emergency stop")
         page.release("\ue00c")
         page.click("rearm")
-        until(lambda: not robot.stopped, "the robot is not rearmed")
+        wait_until(lambda: not robot.stopped, "the robot is rearmed")
         page.click("control")
-        until(lambda: robot.operator == "", "control was not given up")
+        wait_until(lambda: robot.operator == "", "control is given up")
         self.assertEqual(page.errors(), [])
 
     def test_2_a_phone_that_dies_while_a_thumb_pushes_the_stick(self):
@@ -145,32 +144,31 @@ class TeleopWebTest(unittest.TestCase):
         self.check_layout(page, ("Body", "Actions", "Joints", "Log", "State"))
         self.take_control(page)
         page.click_text("modes", "Walk")
-        until(lambda: robot.mode == "hexapod", "the robot is not ready to walk")
+        wait_until(lambda: robot.mode == "hexapod", "the robot is ready to walk")
         self.drive(lambda: page.push("stick", 0, -40), page.lift)
         killed = time.monotonic()
         page.signal(signal.SIGKILL)
-        until(lambda: not robot.is_driven, "the robot is driven by a browser that is dead")
-        until(lambda: "Stopped, because its page was closed or cut off." in robot.log, "nobody says why")
+        wait_until(lambda: not robot.is_driven, "a dead browser drives no more")
+        wait_until(lambda: "Stopped, because its page was closed or cut off." in robot.log, "the log says why")
         last = max(when for when, speed in robot.twists if speed)
         print(f"\nlast velocity {1000.0 * (last - killed):.0f} ms after the browser was killed")
-        until(
-            lambda: abs(robot.speed) < RESTS and robot.operator == "", "the robot does not rest, or control is not free"
-        )
+        wait_until(lambda: abs(robot.speed) < RESTS and robot.operator == "", "the robot at rest, control free")
 
     def test_3_a_frozen_browser_stops_the_robot_and_does_not_start_it_again(self):
         robot, page = self.robot, self.open(DESKTOP, False)
         self.take_control(page)
-        until(lambda: robot.mode == "hexapod", "the robot is not ready to walk")
+        wait_until(lambda: robot.mode == "hexapod", "the robot is ready to walk")
         self.drive(lambda: page.hold("w"), lambda: page.release("w"))
         frozen = time.monotonic()
         page.signal(signal.SIGSTOP)  # closes no connection, as a network that is cut
-        until(lambda: not robot.is_driven, "the robot is driven by a browser that is frozen")
-        until(lambda: "Stopped, because its page was silent for 0.5 s." in robot.log, f"another reason: {robot.log}")
+        wait_until(lambda: not robot.is_driven, "a frozen browser drives no more")
+        wait_until(
+            lambda: "Stopped, because its page was silent for 0.5 s." in robot.log,
+            lambda: f"the reason in the log: {robot.log}",
+        )
         last = max(when for when, speed in robot.twists if speed)
         print(f"\nlast velocity {1000.0 * (last - frozen):.0f} ms after the browser was frozen")
-        until(
-            lambda: abs(robot.speed) < RESTS and robot.operator == "", "the robot does not rest, or control is not free"
-        )
+        wait_until(lambda: abs(robot.speed) < RESTS and robot.operator == "", "the robot at rest, control free")
 
 
 if __name__ == "__main__":

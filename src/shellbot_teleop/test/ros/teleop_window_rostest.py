@@ -26,6 +26,7 @@ from robot_double import SLOW_HZ, RobotDouble, settings
 
 from shellbot_benchmarks.launching import free_port
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
+from shellbot_common.testing import wait_until
 from shellbot_msgs.msg import Mode
 
 PRESSES = 40
@@ -36,15 +37,6 @@ def start_window(display, **environment):
         [find_node("shellbot_teleop", "teleop_window")[0], "--config", settings(publish_rate=SLOW_HZ, armed=True)],
         env=dict(os.environ, DISPLAY=display, **environment),
     )
-
-
-def until(condition, timeout=60.0):
-    deadline = time.monotonic() + timeout
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def publishes_cmd_vel(master):
@@ -73,14 +65,10 @@ class TeleopWindowTest(unittest.TestCase):
         self.robot.publish_walkspace(0.4, 0.3, 1.0)
         self.window = start_window(self.display)
         # One harmless key proves that window, focus and connections are there.
-        deadline = time.monotonic() + 60.0
         self.robot.clear()
-        while time.monotonic() < deadline and not self.robot.zeros:
-            self.tap("Space")
-            self.robot.wait(lambda: self.robot.zeros, 0.5)
-        self.assertTrue(self.robot.zeros, "the window did not come up")
-        self.assertTrue(until(lambda: self.window_knows_robot()), "the window did not subscribe")
-        self.assertTrue(until(lambda: self.drives((0.2, 0.0, 0.0))), self.robot.twists)  # half of 0.4 m/s
+        wait_until(lambda: self.robot.zeros, "the window comes up", meanwhile=lambda: self.tap("Space"), period=0.5)
+        wait_until(self.window_knows_robot, "the window subscribes")
+        wait_until(lambda: self.drives((0.2, 0.0, 0.0)), lambda: f"W drives: {self.robot.twists}")  # half of 0.4 m/s
         self.robot.clear()
 
     def tap(self, key):
@@ -88,7 +76,7 @@ class TeleopWindowTest(unittest.TestCase):
         self.keyboard.release(key)
 
     def drives(self, twist):
-        """Tap W and return whether it drives so; with `until` again, where the key was faster than a message."""
+        """Tap W and return whether it drives so; with `wait_until` again, where the key was faster than a message."""
         self.robot.clear()
         self.tap("w")
         return self.robot.wait(lambda: self.robot.has_stopped, 5.0) and self.robot.twists[-2][1] == twist
@@ -132,7 +120,7 @@ class TeleopWindowTest(unittest.TestCase):
         self.assertEqual(self.window.wait(timeout=60), 0)
         self.assertTrue(self.robot.wait(lambda: self.robot.zeros))
         subscriber = self.robot.subscribers["cmd_vel"]
-        self.assertTrue(until(lambda: not subscriber.get_num_connections()), "the window is still connected")
+        wait_until(lambda: not subscriber.get_num_connections(), "the window disconnects")
         self.assertEqual(len(self.robot.zeros), 1)
         self.assertEqual(self.robot.twists[-1][1], (0.0, 0.0, 0.0))
 
@@ -152,7 +140,7 @@ class TeleopWindowTest(unittest.TestCase):
         time.sleep(0.3)  # nothing but the window's own log shows that it came
         self.assertTrue(self.drives((0.2, 0.0, 0.0)), robot.twists)
         robot.publish_walkspace(0.1, 0.3, 1.0)
-        self.assertTrue(until(lambda: self.drives((0.05, 0.0, 0.0))), robot.twists)
+        wait_until(lambda: self.drives((0.05, 0.0, 0.0)), lambda: f"W drives: {robot.twists}")
         # Emergency stop: topic and service, then no motion until rearm.
         robot.clear()
         keyboard.press("w")
@@ -168,10 +156,10 @@ class TeleopWindowTest(unittest.TestCase):
             tap("Space")  # its zero comes after what S commands, also during a stop
             return robot.wait(lambda: robot.zeros) and robot.twists[0][1] == (0.0, 0.0, 0.0)
 
-        self.assertTrue(until(refused), "it drives after the emergency stop")
+        wait_until(refused, "no motion after the emergency stop")
         tap("Ctrl+R")
         self.assertTrue(robot.wait(lambda: [stopped for _, stopped in robot.of("latched")] == [False]))
-        self.assertTrue(until(lambda: self.drives((0.05, 0.0, 0.0))), robot.twists)
+        wait_until(lambda: self.drives((0.05, 0.0, 0.0)), lambda: f"W drives: {robot.twists}")
 
 
 class LateMasterTest(unittest.TestCase):
@@ -183,14 +171,14 @@ class LateMasterTest(unittest.TestCase):
             window = start_window(display, ROS_MASTER_URI=address)
             windows = Display(display).screen().root.query_tree
             try:
-                self.assertTrue(until(lambda: windows().children), "no window without a roscore")
+                wait_until(lambda: windows().children, "a window without a roscore")
                 self.assertIsNone(window.poll(), "the window ended without a roscore")
                 for _ in range(2):
                     core = subprocess.Popen(
                         ["roscore", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
                     )
                     try:
-                        self.assertTrue(until(lambda: publishes_cmd_vel(master)), "the window did not connect")
+                        wait_until(lambda: publishes_cmd_vel(master), "the window connects")
                     finally:
                         core.terminate()
                         core.wait(timeout=60)

@@ -3,42 +3,28 @@
 
 from __future__ import annotations
 
-import threading
-import time
-
 import rospy
+
+from shellbot_common.testing import PATIENCE, wait_until
 
 
 class LatestTopics:
     """`latest[topic]` is the newest message; `limit` is the patience, s of wall clock: only a hung node meets it."""
 
-    limit = 120.0
+    limit = PATIENCE
 
     @classmethod
     def listen(cls, *topics):
         """Subscribe to pairs of name and type."""
-        cls.news = threading.Condition()
         cls.latest = {}
         for name, kind in topics:
             rospy.Subscriber(name, kind, cls.keep, name, queue_size=1, tcp_nodelay=True)
 
     @classmethod
     def keep(cls, message, name):
-        with cls.news:
-            cls.latest[name] = message
-            cls.news.notify_all()
+        cls.latest[name] = message
 
     @classmethod
-    def wait(cls, condition, what, meanwhile=None):
-        """Wait for a condition; `meanwhile`, if given, is called about 12 times a second."""
-        until = time.monotonic() + cls.limit
-        while True:
-            with cls.news:
-                if condition():
-                    return
-                cls.news.wait(0.04)
-            if meanwhile is not None:
-                meanwhile()
-                time.sleep(0.04)
-            if time.monotonic() > until:
-                raise AssertionError(f"{what}: not within {cls.limit} s; mode is {cls.latest.get('mode')}")
+    def wait(cls, condition, what, meanwhile=lambda: None, period=0.01):
+        """Wait for a condition, as `wait_until`."""
+        wait_until(condition, lambda: f"{what}; mode is {cls.latest.get('mode')}", cls.limit, meanwhile, period)

@@ -60,10 +60,11 @@ class SnakeKeysTest(LatestTopics, unittest.TestCase):
         began = time.monotonic()
 
         def hold():
-            if (time.monotonic() - began) % 10.0 < 9.0:  # 1 s: the terminal sees a release where it refused the press
+            # 1 s: the terminal sees a release where it refused the press
+            if key is not None and (time.monotonic() - began) % 10.0 < 9.0:
                 cls.terminal.type(key)
 
-        super().wait(condition, what, None if key is None else hold)
+        super().wait(condition, what, hold, 0.01 if key is None else 0.04)
 
     def step(self):
         return self.latest["mode"].step
