@@ -232,7 +232,7 @@ class ChainTest(unittest.TestCase):
         self.robot.drive(1.0, 0.15)
         pause, unpause = (rospy.ServiceProxy(f"/gazebo/{word}_physics", Empty) for word in ("pause", "unpause"))
         pause()
-        time.sleep(10.0)  # the operator's wall clock, in all longer than any time-out of a node
+        time.sleep(10.0)  # wall time, as the clock stands still; in all longer than any time-out of a node
         stopped_at = rospy.get_time()
         joints = list(self.robot.states.position)
         time.sleep(5.0)

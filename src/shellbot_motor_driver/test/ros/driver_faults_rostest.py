@@ -76,7 +76,7 @@ class FaultsTest(unittest.TestCase):
         w = self.witness
         goals = self.chain.registers("goal_position")
         self.driver.kill()
-        time.sleep(1.0)  # no node is there whose ticks could be counted
+        time.sleep(1.0)  # wall time of the chain: nothing changes, and no node is there whose ticks could be counted
         self.assertEqual(self.chain.registers("goal_position"), goals, "servos hold")
         self.assertEqual(self.registers("torque_enable"), {1})
         w.forget()

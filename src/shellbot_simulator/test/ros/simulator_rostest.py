@@ -183,7 +183,7 @@ class SimulatorTest(unittest.TestCase):
         while last is not self.joints.messages[-1]:  # until nothing comes for a second of wall time
             self.assertLess(time.monotonic(), deadline, "the joint states go on")
             last = self.joints.messages[-1]
-            time.sleep(1.0)
+            time.sleep(1.0)  # as the clock stands still
         self.joints.clear()
         resumed = time.monotonic()
         self.service["unpause_physics"]()

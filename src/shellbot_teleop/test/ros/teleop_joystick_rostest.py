@@ -142,7 +142,7 @@ class TeleopJoystickTest(unittest.TestCase):
         self.until(lambda: any(f"silent for {SILENCE:g} s" in text for text in self.said), "the log says why")
         self.until(lambda: self.operator == "", "control is free")
         self.controller.is_plugged = True  # its stick is still pushed
-        time.sleep(0.3)  # nothing shows that it has read these messages
+        time.sleep(0.3)  # wall time of its timer: it drives nothing, and nothing shows that it has read these messages
         self.controller.press(LB, 7)
         self.until(lambda: self.operator == "teleop_joystick", "Start takes control")
         self.assertEqual(self.robot.twists[-1][1], (0.0, 0.0, 0.0))

@@ -137,7 +137,7 @@ class TeleopWindowTest(unittest.TestCase):
         self.assertEqual(robot.of("gait")[0][1].data, "moonwalk")  # the walkspace's, after its tripod
         # A walkspace that cannot be used leaves the last good one.
         robot.publish_walkspace(math.nan, 0.3, 1.0)
-        time.sleep(0.3)  # nothing but the window's own log shows that it came
+        time.sleep(0.3)  # wall time of the window: nothing changes, and only its own log shows that the message came
         self.assertTrue(self.drives((0.2, 0.0, 0.0)), robot.twists)
         robot.publish_walkspace(0.1, 0.3, 1.0)
         wait_until(lambda: self.drives((0.05, 0.0, 0.0)), lambda: f"W drives: {robot.twists}")
