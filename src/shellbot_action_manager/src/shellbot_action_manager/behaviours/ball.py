@@ -8,9 +8,9 @@ from typing import Dict, Optional, Tuple
 import numpy as np
 
 from shellbot_action_manager.behaviours.ball_drive import BallDrive, unmeasured
-from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
+from shellbot_action_manager.behaviours.protocol import Behaviour, Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
-from shellbot_action_manager.behaviours.robot import BehaviourBase, Robot
+from shellbot_action_manager.behaviours.robot import Robot
 from shellbot_action_manager.behaviours.transformation import Transformation
 from shellbot_action_manager.body.body_pose import REST_POSE
 from shellbot_action_manager.body.legs import lower_command
@@ -32,7 +32,7 @@ def heading_of(state: State) -> float:
     return (state.yaw or 0.0) if state.commanded.heading is None else state.commanded.heading
 
 
-class OnPath(BehaviourBase):
+class OnPath(Behaviour):
     """Base of the behaviours between standing and the closed ball.
 
     What touches the ground there are gores that slide: the place is kept and the heading followed. Only a behaviour

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
+from shellbot_action_manager.behaviours.protocol import Behaviour, Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
-from shellbot_action_manager.behaviours.robot import BehaviourBase
 from shellbot_action_manager.body.legs import lower_command
 from shellbot_action_manager.body.limbs import held
 
 
 @register("hold")
-class Hold(BehaviourBase):
+class Hold(Behaviour):
     """Sitting, stopped, or lying as it fell: no joint moves."""
 
     def take_over(self, state: State) -> Motion:

@@ -7,8 +7,8 @@ from typing import Optional
 
 import numpy as np
 
-from shellbot_action_manager.behaviours.protocol import Commands, State
-from shellbot_action_manager.behaviours.robot import BehaviourBase, Robot
+from shellbot_action_manager.behaviours.protocol import Behaviour, Commands, State
+from shellbot_action_manager.behaviours.robot import Robot
 from shellbot_action_manager.body.legs import LowerCommand, lower_command, upper_joints
 from shellbot_action_manager.body.rising import Moves
 from shellbot_action_manager.body.upper_shells import clamp_upper, move_toward
@@ -18,7 +18,7 @@ _TEXT_TIME = 2.0  # s: how long a sentence with a measured figure stays, or each
 _CATCHING_UP = 3.0  # s for joints to come to where a move begins: while torque comes up, or after a stop
 
 
-class OnFeet(BehaviourBase):
+class OnFeet(Behaviour):
     """Base of the behaviours in which the robot stands, walks, or is on its way up or down."""
 
     def failure(self, state: State) -> Optional[str]:

@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import FrozenSet, Optional, Protocol, Tuple
+from typing import TYPE_CHECKING, FrozenSet, Optional, Tuple
 
 import numpy as np
 
 from shellbot_action_manager.body.limbs import LimbCommands
 from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 from shellbot_common.rotations import up_from_quaternion
+
+if TYPE_CHECKING:  # which imports what behaviours share, and that their motions
+    from shellbot_action_manager.behaviours.robot import Robot
 
 
 @dataclass(frozen=True)
@@ -81,16 +85,21 @@ class Motion:
     heading: Optional[float] = None
 
 
-class Behaviour(Protocol):
-    """One way to move.
+class Behaviour(ABC):
+    """One way to move; by default it begins when it is requested, cannot fail, and is safe when the joints are held.
 
     The core calls `enter` once and then `step` at every tick with usable joint states, until the mode table names
     another behaviour. References are continuous by contract: the first motion continues the present command.
 
-    Attributes
+    Parameters
     ----------
     name : str
         As in the mode table.
+    robot : Robot
+        Shared by all behaviours.
+
+    Attributes
+    ----------
     contact_model : str
         Of `estimation.contact_models`: how contacts and odometry are estimated while it runs.
     safe_modes : tuple of str
@@ -102,34 +111,44 @@ class Behaviour(Protocol):
         Whether the robot stands instead if a leg was lost by the time it would begin.
     """
 
-    name: str
-    contact_model: str
-    safe_modes: Tuple[str, ...]
-    changes_attitude: bool
-    needs_all_legs: bool
+    contact_model = "feet"
+    safe_modes: Tuple[str, ...] = ("sit",)
+    changes_attitude = False
+    needs_all_legs = False
+
+    def __init__(self, name: str, robot: Robot) -> None:
+        self.name = name
+        self._robot = robot
 
     @property
     def limits(self) -> WalkspaceLimits:
         """Present limits of cmd_vel and body pose; the same object as long as nothing changed."""
+        return self._robot.engine.limits
 
     @property
     def footsteps(self) -> Optional[np.ndarray]:
         """Where the feet (6, 3) in the air will land, in base_link, m; NaN for those that stand. None: not planned."""
+        return None
 
     def refusal(self, state: State) -> Optional[str]:
         """Return why it cannot begin and what to do, when a request would begin with it; None: it can."""
+        return self._robot.lacks_a_leg() if self.needs_all_legs else None
 
     def take_over(self, state: State) -> Optional[Motion]:
         """Return the motion that goes on from the posture found after a start or a rearm; None: not one of this."""
+        return None
 
-    def enter(self, state: State) -> None:
+    def enter(self, state: State) -> None:  # noqa: B027, most need no preparation
         """Begin at the present command."""
 
+    @abstractmethod
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the motion `dt` (s) later."""
 
     def failure(self, state: State) -> Optional[str]:
         """Return why it cannot go on, such as an attitude that is a fall for this behaviour; None: all is well."""
+        return None
 
     def abort(self, reason: str) -> str:
         """End at once, the core holds the joints; return the mode, one of `safe_modes`, that makes the robot safe."""
+        return self.safe_modes[0]

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
+from shellbot_action_manager.behaviours.protocol import Behaviour, Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
-from shellbot_action_manager.behaviours.robot import BehaviourBase
 from shellbot_action_manager.body.legs import LowerCommand, limb_commands, upper_joints
 
 
 @register("relax")
-class Relax(BehaviourBase):
+class Relax(Behaviour):
     """Follows the measured joints of the lower legs, but not into their stops. What touches the ground is not known."""
 
     contact_model = "none"

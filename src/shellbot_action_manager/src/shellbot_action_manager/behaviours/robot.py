@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What the behaviours of one robot share, and what most of them have in common."""
+"""What the behaviours of one robot share."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Optional, Tuple
+from typing import TYPE_CHECKING, Optional
 
 import numpy as np
 
@@ -14,12 +14,11 @@ from shellbot_action_manager.behaviours.ball_drive import BallDrive
 from shellbot_action_manager.behaviours.transformation import Transformation
 from shellbot_action_manager.body.holding import Holding
 from shellbot_action_manager.gait.walk_engine import WalkEngine
-from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 from shellbot_action_manager.modes.announcer import Announcer
 from shellbot_common.ground_plane import fit_plane, plane_normal
 
 if TYPE_CHECKING:  # config reads the mode table, and that asks the registry for the names
-    from shellbot_action_manager.behaviours.protocol import Motion, State
+    from shellbot_action_manager.behaviours.protocol import State
     from shellbot_action_manager.body.geometry import RobotGeometry
     from shellbot_action_manager.body.rising import Moves
     from shellbot_action_manager.config import ActionManagerConfig
@@ -87,53 +86,3 @@ class Robot:
             return None
         slopes = "the ground slopes by {:.1f} deg, more than {:.1f}".format(*np.degrees([slope, limit]))
         return f"{slopes}: a ball rolls off there; walk to flatter ground, then try again"
-
-
-class BehaviourBase:
-    """Defaults of a behaviour: begins whenever it is requested, cannot fail, and is safe when the joints are held.
-
-    Parameters
-    ----------
-    name : str
-        As in the mode table.
-    robot : Robot
-        Shared by all behaviours.
-    """
-
-    contact_model = "feet"
-    safe_modes: Tuple[str, ...] = ("sit",)
-    changes_attitude = False
-    needs_all_legs = False
-
-    def __init__(self, name: str, robot: Robot) -> None:
-        self.name = name
-        self._robot = robot
-
-    @property
-    def limits(self) -> WalkspaceLimits:
-        """Those of walking."""
-        return self._robot.engine.limits
-
-    @property
-    def footsteps(self) -> Optional[np.ndarray]:
-        """None: it plans no steps."""
-        return None
-
-    def refusal(self, state: State) -> Optional[str]:
-        """Refuse, where all legs are needed, without one."""
-        return self._robot.lacks_a_leg() if self.needs_all_legs else None
-
-    def take_over(self, state: State) -> Optional[Motion]:
-        """Recognise no posture."""
-        return None
-
-    def enter(self, state: State) -> None:
-        """Need no preparation."""
-
-    def failure(self, state: State) -> Optional[str]:
-        """Accept every attitude."""
-        return None
-
-    def abort(self, reason: str) -> str:
-        """Return the first of the safe modes."""
-        return self.safe_modes[0]
