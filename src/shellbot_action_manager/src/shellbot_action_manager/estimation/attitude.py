@@ -56,6 +56,9 @@ class AttitudeConfig(Settings, error=ConfigError):
 class ImuReading:
     """What is known from the IMU at a tick."""
 
+    # Not the simulator's ImuSample, which the robot's nodes must not import: that is measured in the unit's own frame,
+    # this estimated in base_link, and any part may be unknown.
+
     #: (4,) Quaternion x, y, z, w of base_link in a world whose z is up; None: not known
     orientation: Optional[np.ndarray] = None
     angular_velocity: Optional[np.ndarray] = None  #: (3,) rad/s in base_link, without the bias as far as it is known
