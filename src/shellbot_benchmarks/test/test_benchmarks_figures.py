@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robot_evaluation.bench_report import report
 from robot_evaluation.errors import EvaluationError
 from shellbot_benchmarks import bench_chain as bench_chain_module
 from shellbot_benchmarks import bench_cli, bench_dynamics
 from shellbot_benchmarks.bench_chain import ChainSpeed, bench_chain, fast_enough, feed_forward_us
-from shellbot_benchmarks.bench_report import report
 from shellbot_benchmarks.bench_ros import ros_text
 from shellbot_benchmarks.bench_teleop import teleop_text
 from shellbot_benchmarks.bench_workers import bench_workers

@@ -6,16 +6,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
 from humanoid_evaluation.robot import Robot
 from humanoid_motion.interface import Feedback
-from robot_evaluation.console import file_of, run_tool, say
-from robot_evaluation.reports import machine, write_json
-from robot_evaluation.tables import markdown_table, write_between_markers
+from robot_evaluation.bench_report import add_report_options, report
+from robot_evaluation.console import run_tool
+from robot_evaluation.tables import markdown_table
 from shellbot_common import TICK, SettingsError
 
 MOST_TICK_US, LEAST_TIMES_REAL_TIME = 100.0, 12.0  # of the engine's median tick; by processor time
@@ -93,27 +92,21 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Run the bench; returns 0, 1 if it is too slow, 2 for arguments that cannot be used."""
     parser = argparse.ArgumentParser(prog="scripts/bench humanoid", description=__doc__)
     parser.add_argument("--seconds", type=float, default=4.0, help="simulated time of a round (default 4)")
-    parser.add_argument("--json", type=file_of, metavar="FILE", help="also write the figures to this file")
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table between this page's markers")
+    add_report_options(parser, "humanoid")
     return run_tool(lambda: _run(parser.parse_args(arguments)))
 
 
 def _run(options: argparse.Namespace) -> int:
     if not 0.1 <= options.seconds <= 3600.0:
         raise SettingsError(f"--seconds is {options.seconds:g}; give 0.1 .. 3600 s")
-    rows, about = bench_humanoid(options.seconds), machine()
+    rows = bench_humanoid(options.seconds)
     met = fast_enough(rows)
     text = markdown_table(rows, _COLUMNS, _DIGITS)
     text += (
         f"\nRequired: a tick of the engine of {MOST_TICK_US:g} µs in the median, {LEAST_TIMES_REAL_TIME:g} times real"
-        f" time by processor time; {'met' if met else 'NOT met'}. Made by `scripts/bench humanoid` on"
-        f" {about['processor']}, {about['cores']} cores, load {about['load_at_end']:.1f} at the end.\n"
     )
-    say(text)
-    if options.json:
-        write_json(options.json, {"bench": "humanoid", "machine": about, "rows": rows, "met": met})
-    if options.write:
-        write_between_markers(options.write, "bench-humanoid", text)
+    text += f" time by processor time; {'met' if met else 'NOT met'}.\n"
+    report(options, "humanoid", "scripts/bench humanoid", text, {"rows": rows, "met": met})
     return 0 if met else 1
 
 

@@ -12,12 +12,11 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
+from robot_evaluation.bench_report import add_report_options, report
 from robot_evaluation.console import robots_with, run_tool
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.tables import markdown_table
 from shellbot_common import add_command
-
-from .bench_report import add_report_options, report
 
 
 def parser() -> argparse.ArgumentParser:

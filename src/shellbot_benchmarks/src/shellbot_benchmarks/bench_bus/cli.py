@@ -9,12 +9,12 @@ from dataclasses import asdict
 from typing import Any, Dict, List, Optional, Tuple
 
 from ax_emulator import LatencyTimerChain
+from robot_evaluation.bench_report import add_report_options, report
 from robot_evaluation.console import Progress, run_tool
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.tables import markdown_table
 from shellbot_motor_driver.map.servo_map import ServoMap
 
-from ..bench_report import add_report_options, report
 from .driver_bench import LoopFigures, in_real_time, in_virtual_time
 from .exchange_bench import ExchangeFigures, exchanges
 

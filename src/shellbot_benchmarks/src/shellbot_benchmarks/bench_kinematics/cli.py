@@ -10,10 +10,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
+from robot_evaluation.bench_report import add_report_options, report
 from robot_evaluation.console import Progress, run_tool
 from robot_evaluation.errors import DefinitionError, EvaluationError
 
-from ..bench_report import add_report_options, report
 from .clients import Worker
 from .environments import ENVIRONMENTS, cpp_figures, interpreter
 from .figures import goals_of, ratios_of, roofline_note, roofline_us
