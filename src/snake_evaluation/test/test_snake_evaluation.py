@@ -149,6 +149,10 @@ def test_identify_measures_what_the_map_says():
         (["shapes", "none.json"], "none.json cannot be read: No such file"),
         (["bus", "--modules", "0"], "modules is 0"),
         (["bus", "--modules", "2", "--gait", "straight", "--cycles", "0"], "cycles is 0; give at least 1"),
+        (
+            ["bus", "--modules", "2", "--gait", "nope"],
+            "choose from still, straight, inclined, flapping, s_rotation, straight_long\n",
+        ),
         (["speed", "--modules", "2", "--timestep", "0.01"], "timestep is 0.01; give a number from 0.0005 to 0.005"),
         (["speed", "--modules", "2", "--seconds", "0"], "seconds is 0.0; give a number from 0.01 to 1000 s"),
     ],

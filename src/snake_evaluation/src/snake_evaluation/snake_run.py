@@ -24,7 +24,7 @@ from snake_motion.core import CoreOutput, SnakeCore
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import SnakeEngine
 from snake_motion.errors import SnakeMotionError
-from snake_motion.gait_table import GaitRow, GaitTable, ServoLimits, load_rows
+from snake_motion.gait_table import GaitRow, GaitTable, ServoLimits, load_rows, split_request
 from snake_motion.odometry import Slip, load_slips, slips_file
 from snake_motion.velocity_map import VelocityMap, load_maps
 
@@ -185,7 +185,12 @@ class SnakeRun:
         EvaluationError
             If there is no such gait, or this robot cannot do it.
         """
-        accepted, reason = self.core.engine.request_gait(gait)
+        engine = self.core.engine
+        try:
+            engine.gaits.shape(split_request(gait)[0])  # first: the engine's own sentence is that it stops
+        except SnakeMotionError as error:
+            raise EvaluationError(str(error)) from None
+        accepted, reason = engine.request_gait(gait)
         if not accepted:
             raise EvaluationError(reason)
 
