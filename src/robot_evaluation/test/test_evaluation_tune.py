@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
+import subprocess
 
 import mujoco
 import numpy as np
@@ -24,6 +27,20 @@ from shellbot_control.gains_file import GainsFile
 def arm():
     urdf, text = described_robot("arm")
     return urdf, RobotProfile.from_text(text)
+
+
+def test_ctrl_c_reaches_no_program_that_makes_the_texts(monkeypatch):
+    masks = []
+
+    def load(*_, **__):
+        os.kill(os.getpid(), signal.SIGINT)  # as a terminal sends it to all
+        masks.append(subprocess.check_output(["grep", "SigBlk", "/proc/self/status"], text=True))
+
+    monkeypatch.setattr("robot_evaluation.tuning.described_robot_conversions.XmlLoader.load", load)
+    with pytest.raises(KeyboardInterrupt):
+        described_robot("arm")
+    assert int(masks[0].split()[1], 16) & 1 << (signal.SIGINT - 1)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 def response_of(frequency, ratio, step=0.1, error=0.0):

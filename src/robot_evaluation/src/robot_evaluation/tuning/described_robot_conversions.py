@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import signal
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Sequence, Tuple
@@ -43,9 +44,13 @@ def described_robot(robot: str, arguments: Sequence[str] = ()) -> Tuple[str, str
         takes = f"its arguments are {', '.join(known)}" if known else "it has no arguments"
         raise EvaluationError(f"{file.name} of {robot} does not take {unknown[0]}; {takes}, as NAME:=VALUE")
     config = ROSLaunchConfig()
+    # Ctrl-C counts after it: roslaunch and the programs that make the texts inherit this, and show tracebacks otherwise
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         XmlLoader(resolve_anon=False).load(str(file), config, argv=list(arguments), verbose=False)
         texts = [str(config.params[f"/{name}"].value) for name in ("robot_description", PARAMETER)]
     except (RLException, KeyError) as error:
         raise EvaluationError(f"{file} with {' '.join(arguments) or 'no arguments'}: {error}") from None
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     return texts[0], texts[1]
