@@ -14,7 +14,7 @@ from shellbot_action_manager.body.rolling import RollingConfig, load_rolling
 from shellbot_action_manager.errors import ActionManagerError
 
 from .roller import NAN, Roller
-from .rolling_experiment import SLOW_M_S, build, conditions, far, point, put_down, rise, slow
+from .rolling_experiment import SLOW_M_S, UPRIGHT_S, build, conditions, far, point, put_down, rise, slow
 from .search import Numbers, Rows
 
 #: Keys of rolling.yaml, of a pair with its place in it, and the ranges that are searched. Kicks and the exponent are
@@ -109,7 +109,7 @@ def ratios(row: Mapping[str, Any]) -> Dict[str, float]:
         "slow_m_s": abs(row["slow_m_s"] - SLOW_M_S) / (0.2 * SLOW_M_S),
         "point_s": row["point_s"] / 6.0,
         "point_error_m": row["point_error_m"] / 0.10,
-        "upright_s": row["upright_s"] / 20.0,
+        "upright_s": row["upright_s"] / UPRIGHT_S,
     }
     return {key: min(value, WORST) if math.isfinite(value) else WORST for key, value in found.items()}
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .rolling_experiment import conditions, right, roll
+from .rolling_experiment import UPRIGHT_S, conditions, right, roll
 from .seeded_runs import SeededRuns, at_least, at_most
 
 _DRAWS = (
@@ -80,7 +80,7 @@ RIGHT = SeededRuns(
         "message": "last message",
     },
     digits={"friction": 2, "tilt_deg": 0, "tries": 0},
-    goals={"upright_s": at_most(20.0), "stands_s": at_most(32.0)},
+    goals={"upright_s": at_most(UPRIGHT_S), "stands_s": at_most(32.0)},
     conditions=conditions,
     execute=right,
     duration=lambda row: row["upright_s"],

@@ -14,12 +14,11 @@ from shellbot_chain.chain import Chain
 from shellbot_common import TICK
 
 from .roller import Roller
-from .rolling_experiment import OFFSET_DEG, TOP_M_S, put_down
+from .rolling_experiment import OFFSET_DEG, TOP_M_S, UPRIGHT_S, put_down
 from .rolling_experiment import conditions as lying
 from .transform_experiment import transform
 
 GATHERS_S, ROLLS_S = 2.0, 3.0  # from rest, and then measured
-RIGHTS_S = 20.0  # that a righting may take
 NAN = float("nan")
 
 
@@ -121,7 +120,7 @@ def _rights(chain: Chain) -> float:
     """Return how long a lying ball takes until it begins to open, s, NaN if it does not."""
     accepted, _ = chain.request_mode("stand")
     start = chain.time
-    while accepted and chain.time < start + RIGHTS_S:
+    while accepted and chain.time < start + UPRIGHT_S:
         chain.tick()
         if chain.output is not None and chain.output.mode.text.startswith("opening"):
             return chain.time - start
