@@ -142,7 +142,9 @@ class PaceTest(unittest.TestCase):
         loaded.unregister()
         rospy.set_param("/robot_is_spawned", True)
         command = f"/{CONTROLLER}/command"
-        wait_until(lambda: [command, "/gazebo_pace"] in [[t, n] for t, nodes in self.publishers() for n in nodes], "asks")
+        wait_until(
+            lambda: [command, "/gazebo_pace"] in [[t, n] for t, nodes in self.publishers() for n in nodes], "asks"
+        )
         rospy.rostime.wallsleep(0.3)
         self.assertFalse(gazebo.runs, "no controller is loaded")
         start(Controllers(gazebo), ["joint_state_controller", CONTROLLER])
@@ -166,7 +168,9 @@ class PaceTest(unittest.TestCase):
         gazebo = self.gazebo
         wait_until(lambda: gazebo.now > 3000, "a time that it takes longer to pass again than from report to report")
         gazebo.reset()
-        wait_until(lambda: any("the clock was set back: joints and IMU are silent until" in t for t in self.log), "words")
+        wait_until(
+            lambda: any("the clock was set back: joints and IMU are silent until" in t for t in self.log), "words"
+        )
         type(self).answers = True
         wait_until(lambda: not gazebo.runs, "follows")
         self.assertGreater(self.stamps[-1], gazebo.silent_until)
