@@ -246,6 +246,8 @@ class Transformation:
         """Work off, from now on, what a command differs from the path."""
         self._residual = np.zeros((6, 6))
         self._residual = _stacked(limbs) - self._posture()
+        for _, watch in self._unhook.values():
+            watch.begin()
         self._waited, self._blind, self._arrived, self.late = 0.0, 0.0, False, ""
 
     def _catch_up(self, dt: float) -> None:

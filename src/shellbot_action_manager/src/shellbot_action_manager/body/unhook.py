@@ -11,6 +11,8 @@ import numpy as np
 from shellbot_action_manager.errors import ConfigError
 from shellbot_common import Settings, number
 
+_RATE = 12.0  # rad/s: of a change of the command; servos turn at 10.2 at most, and the motor driver refuses jumps
+
 
 @dataclass(frozen=True)
 class UnhookConfig(Settings, error=ConfigError):
@@ -42,6 +44,11 @@ class Unhook:
         self._config, self._closed = config, closed
         self._inwards = np.sign([closed[0] - config.follows, config.leads[1] - config.leads[0]])
         self._since = np.zeros(len(closed))  # s that each gore has been far behind
+        self.begin()
+
+    def begin(self) -> None:
+        """Go on from what is commanded, without a change."""
+        self._change = np.zeros((len(self._closed), 2))
 
     def innermost(self, lead: np.ndarray) -> np.ndarray:
         """Return how far in the joint that follows may be (n,), rad, for the angles (n,) of the one that leads."""
@@ -67,4 +74,6 @@ class Unhook:
         pressed = (measured[:, 0] - innermost) * self._inwards[0] > self._config.slack
         follow = np.where(hooked & too_far_in, innermost, commanded[:, 0])
         lead = np.where(hooked & pressed, measured[:, 1], commanded[:, 1])
-        return np.stack((follow, lead), axis=1)
+        change = np.stack((follow, lead), axis=1) - commanded
+        self._change = self._change + np.clip(change - self._change, -_RATE * dt, _RATE * dt)
+        return commanded + self._change
