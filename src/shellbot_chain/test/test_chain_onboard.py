@@ -10,6 +10,7 @@ from ax_emulator import Fault
 from robot_evaluation.errors import DefinitionError, EvaluationError
 from shellbot_chain.onboard_chain import OnboardChain
 from shellbot_common.rotations import tilt_from_quaternion
+from shellbot_description import named_pose_array
 from shellbot_motor_driver.driving.driver_state import Phase
 
 
@@ -81,7 +82,6 @@ def test_a_robot_that_walks_its_battery_empty_sits_down_and_switches_off():
     [
         ("torque_scale", 0.6),
         ("command_latency", 2),
-        ("joint_offset_deg", 1.0),
         ("design", {"fan_drive.reduction": 1.0}),
         ("servos", {"servo_margin_deg": 0.29}),
     ],
@@ -134,6 +134,52 @@ def test_31_servos_stand_up_close_roll_and_rise():
         assert chain.time < end, chain.robot.driver.rearm().reason
     chain.run(1.0)
     go("hexapod", 45.0)
+
+
+def test_a_ball_is_put_down_as_it_lies_with_zeros_that_are_wrong():
+    chain = OnboardChain(variant="simulation", seed=4, joint_offset_deg=2.0, record=False)
+    chain.reset(pose="closed", attitude=(0.6, 0.0, 0.0, 0.8))
+    assert tilt_from_quaternion(chain.state.quat_world_base) == pytest.approx(2.0 * np.arcsin(0.6), abs=0.1)
+    assert np.degrees(np.abs(chain.state.q - named_pose_array("closed"))).max() < 5.0, "it held while the driver began"
+    error = np.degrees(chain.robot.measured(chain.state) - chain.state.q)
+    assert 1.0 < np.std(error) < 3.0
+    assert np.ptp(error[[name.endswith("_fan") for name in chain.joint_names]]) < 0.3, "one motor"
+
+
+def test_a_driver_that_restarts_under_a_ball_holds_it_and_rolls_on_once_rearmed():
+    chain = OnboardChain(variant="simulation", seed=0, record=False, start_mode="shell")
+    chain.reset(pose="closed")
+    robot, emulated, holds = chain.robot, chain.robot.emulated, []
+    emulated.on_tick = lambda: holds.append(emulated.bank.is_on.all())
+
+    def goals():
+        return np.array([servo.table["goal_position"] for servo in emulated.chain.servos])
+
+    def roll(speed, seconds, far=np.inf):
+        start, moved, end = chain.state.p_world_base, 0.0, chain.time + seconds
+        while chain.time < end and moved < far:
+            chain.command_twist((speed, 0.0, 0.0))
+            chain.tick()
+            moved = np.linalg.norm(chain.state.p_world_base - start)
+        return moved
+
+    for speed in (0.0, 1.0):
+        roll(speed, 1.5)
+        before = goals()
+        holds.clear()
+        chain.restart_driver(0.5)
+        assert np.array_equal(goals(), before), "nothing jumps while it starts"
+        joints = emulated.servo_map.steps(emulated.servo_map.reduce(chain.state.q))
+        moved = roll(speed, 0.5)
+        assert all(holds) and len(holds) > 100
+        changed = goals() != before
+        assert (np.abs(goals() - joints)[changed] < np.abs(before - joints)[changed]).all(), "but to its joint"
+        ladder = robot.reported.ladder
+        assert ladder.phase is Phase.HOLDING and "restarted while servos held" in ladder.text and "rearm" in ladder.text
+        assert chain.mode == "shell" and moved < (0.3 if speed else 0.002)
+        assert robot.driver.rearm()
+        roll(0.0, 0.5)
+        assert roll(1.0, 10.0, far=0.3) >= 0.3, (speed, chain.output.mode, robot.notices)
 
 
 def test_a_robot_whose_servo_died_is_rearmed_without_it_and_walks_on_five_legs():

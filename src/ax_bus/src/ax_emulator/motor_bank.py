@@ -175,7 +175,12 @@ class MotorBank:
         current = (drive - velocity / self._no_load) * self.is_on  # squared, by resistance: i^2 r
         aim = self._ambient + current**2 / self._resistance * self._heating
         self.temperature += (aim - self.temperature) * (duration / self._cooling)
-        return drive * self._stall / self._resistance
+        return u * self.strength * self._stall
+
+    @property
+    def strength(self) -> Array:
+        """Greatest torque of each servo by supply and heat of its winding, as a fraction of the stall torque."""
+        return (self._voltage / NOMINAL_VOLTAGE) / self._resistance
 
     def current(self) -> float:
         """Return what all servos draw together, A: the fraction of time that the bridge is on, times the motor's."""

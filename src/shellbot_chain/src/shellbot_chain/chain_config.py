@@ -50,8 +50,7 @@ class ChainConfig(Settings, error=DefinitionError):
     torque_scale: float = number(0.1, 2.0, default=1.0)
     #: Extra ticks by which a command reaches the servos late; `OnboardChain` refuses it: its bus has its own latency
     command_latency: int = number(0, 20, "ticks", default=0)
-    #: Standard deviation of the constant errors of the joints' zeros, drawn from the seed; one error for the six fans;
-    #: `OnboardChain` refuses it: the zeros are those of the servo map
+    #: Standard deviation of the constant errors of the joints' zeros, drawn from the seed; one error for the six fans
     joint_offset_deg: float = number(0.0, 5.0, "deg", default=0.0)
     raw_imu: bool = False  #: Whether the IMU gives no orientation of its own, so that the attitude filter runs
     #: Standard deviations of the constant biases of gyroscope and accelerometer, drawn from the seed

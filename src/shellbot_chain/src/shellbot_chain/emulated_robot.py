@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from shellbot_simulator.core.errors import SimulatorError
 from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.core.state import SimState
 
+from .simulated_robot import zero_errors
+
 _LONGEST_BEHIND = 0.2  # s
 _WALKING_SLOPE = 16  # the stiffness that the direct simulation takes
 
@@ -41,6 +43,10 @@ class EmulatedRobotConfig(Settings, error=DefinitionError):
     return_delay: int = 0  #: Return delay of the servos as they come out of the box, units of 2 us
     charge: float = number(0.0, 1.0, default=0.78)  #: Of the battery, 0 to 1; 0.78 rests at the servos' nominal 12 V
     pose: str = ""  #: Named pose at the start; empty: that of the profile
+    #: Quaternion x, y, z, w of base_link at the start; None: upright
+    attitude: Optional[Tuple[float, ...]] = None
+    #: Standard deviation of the constant errors of the joints' zeros against the servo map, drawn from the seed
+    joint_offset_deg: float = number(0.0, 5.0, "deg", default=0.0)
 
     @property
     def physical_variant(self) -> str:
@@ -129,14 +135,15 @@ class EmulatedRobot(World):
         behaviour = ServoBehaviour(interrupts=self.config.seed is not None)
         servos = emulated_servos(self.servo_map, self.config.return_delay, behaviour, self.config.seed or 0)
         entries = self.servo_map.entries
-        self._zero = np.array([entry.zero for entry in entries]) * RAD_PER_STEP
         self._gear = np.array([entry.sign * entry.gear for entry in entries])
         self._joints = _joints_of_servos(self.servo_map)
         # each joint that a servo turns gets an equal fraction of its torque
         self._spread = (self._joints.T / self._joints.sum(axis=1)) * self._gear  # (n joints, n servos)
         self._mean = self._joints / self._joints.sum(axis=1, keepdims=True)  # (n servos, n joints)
+        errors = zero_errors(self.joint_names, self.config.joint_offset_deg, self.config.seed)
+        self._zero = np.array([entry.zero for entry in entries]) * RAD_PER_STEP + self._gear * (self._mean @ errors)
         self.battery = Battery(self.config.charge)
-        self.simulator.reset(np.array(list(start.values())), seed=self.config.seed)
+        self.simulator.reset(np.array(list(start.values())), seed=self.config.seed, attitude=self.config.attitude)
         self.bank = MotorBank(servos)
         self.chain = CoupledChain(servos, self, faults=faults if faults is not None else FaultInjector())
         self._steps = 0

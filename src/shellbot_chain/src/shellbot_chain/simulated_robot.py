@@ -34,6 +34,10 @@ class ChainRobot(Protocol):
     def applied(self) -> np.ndarray:
         """The command in force."""
 
+    @property
+    def stall_torque(self) -> np.ndarray:
+        """Greatest torque of each joint's servo, (n,) N m."""
+
     def restart(self, seed: Optional[int], pose: str = "", attitude: Optional[Sequence[float]] = None) -> None:
         """Put the robot back to its start, or to a named pose and attitude; None: no noise."""
 
@@ -53,6 +57,16 @@ class ChainRobot(Protocol):
         """Let 10 ms pass."""
 
 
+def zero_errors(joints: Sequence[str], std_deg: float, seed: Optional[int]) -> np.ndarray:
+    """Return by how much each joint reads more than it has, (n,) rad, of a standard deviation; without seed 0."""
+    errors = np.zeros(len(joints))
+    if seed is not None:
+        errors = math.radians(std_deg) * seeded(seed, Stream.JOINT_ZEROS).standard_normal(len(joints))
+    fans = [name.endswith("_fan") for name in joints]
+    errors[fans] = errors[fans][:1]  # one motor
+    return errors
+
+
 class SimulatedRobot:
     """The simulator behind the command filter of the connector."""
 
@@ -61,10 +75,11 @@ class SimulatedRobot:
             urdf = re.sub(r'effort="([^"]+)"', lambda m: f'effort="{float(m[1]) * config.torque_scale!r}"', urdf)
         self.simulator = Simulator(urdf, robot_profile(config.variant, config.design or None), config.physics())
         self.filter = CommandFilter(limits)
+        self.stall_torque = config.torque_scale * limits.effort
         self._variant = config.variant
         self._latency = config.command_latency
         self._late: Deque[Optional[np.ndarray]] = deque()
-        self._offset_std = math.radians(config.joint_offset_deg)
+        self._offset_deg = config.joint_offset_deg
         #: rad that each joint reads more than it has: an error of its zero, (n,)
         self.joint_offset = np.zeros(len(limits.names))
         #: rad at which the servo of a joint is stuck, NaN for one that moves, (n,)
@@ -81,12 +96,7 @@ class SimulatedRobot:
         self.simulator.reset(q, seed=seed, attitude=attitude)
         self.filter.reset()
         self._late = deque([None] * self._latency)
-        errors = np.zeros(self.joint_offset.size)
-        if seed is not None:
-            errors = self._offset_std * seeded(seed, Stream.JOINT_ZEROS).standard_normal(errors.size)
-        fans = [name.endswith("_fan") for name in self.filter.limits.names]
-        errors[fans] = errors[fans][0]  # one motor
-        self.joint_offset = errors
+        self.joint_offset = zero_errors(self.filter.limits.names, self._offset_deg, seed)
         self.stuck_at[:] = np.nan
 
     def measured(self, state: SimState) -> np.ndarray:
