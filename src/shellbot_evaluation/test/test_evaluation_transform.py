@@ -198,6 +198,7 @@ def test_a_transformation_over_ros_is_scored_by_what_topics_say():
         ["transform", "--running", "--simulator", "bullet"],
         ["transform", "--running", "--design", "fan_drive.reduction=1"],
         ["mission", "--running", "--raw-imu"],
+        ["mission", "--running", "--bus"],
     ],
 )
 def test_a_running_robot_is_as_it_was_started(given, tmp_path, capsys):

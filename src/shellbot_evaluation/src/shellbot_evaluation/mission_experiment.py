@@ -19,6 +19,7 @@ from shellbot_client.link import Link, run_mission
 from shellbot_client.mission import Mission, MissionState
 from shellbot_common.seed_streams import Stream, seeded
 
+from .bus_runs import build_chain, bus_figures
 from .parts import score_parts
 from .perturbations import rest_for_imu
 from .plans import MissionPlan
@@ -79,12 +80,12 @@ def execute(
         Row of the table, NaN for what was not reached; `parts` with start, duration, own and true error of each.
     """
     config = ChainConfig(seed=case.seed, friction=case.friction, joint_offset_deg=case.joint_offset_deg)
-    chain = Chain(config.replace(**case.changes))
+    chain = build_chain(config, case.changes)
     rest_for_imu(chain)
     mission = planned(case, plan)
     row = {**vars(case), **drive(ChainLink(chain), mission, None if watch is None else lambda: watch(chain, mission))}
     trace = chain.trace()
-    row.update(scored(mission, trace))
+    row.update(scored(mission, trace), **bus_figures(chain))
     if row["success"]:
         done = trace.window(mission.records[0].t_end, chain.time)
         row["electrical_cost"] = cost_of_transport(done, chain.simulator.mass, electrical_power(done, chain))

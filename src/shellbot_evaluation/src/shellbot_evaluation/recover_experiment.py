@@ -17,6 +17,7 @@ from shellbot_chain.errors import ChainError
 from shellbot_common.rotations import tilt_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 
+from .bus_runs import build_chain, bus_figures
 from .perturbations import rest_for_imu
 from .roller import NAN
 from .rolling_experiment import FRICTION, OFFSET_DEG
@@ -71,8 +72,8 @@ def fallen(case: Conditions) -> Chain:
         mass_scale=case.mass,
         joint_offset_deg=case.joint_offset_deg,
         record=False,
-    ).replace(**case.changes)
-    chain = Chain(config)
+    )
+    chain = build_chain(config, case.changes)
     chain.stand_up()
     chain.simulator.reset_base(case.attitude)
     chain.run(FALL_S)
@@ -89,7 +90,7 @@ def execute(case: Conditions) -> Dict[str, Any]:
     try:
         chain = fallen(case)
         row["tilt_deg"] = math.degrees(tilt_from_quaternion(chain.state.quat_world_base))
-        row.update(get_up(chain))
+        row.update(get_up(chain), **bus_figures(chain))
     except EvaluationError as error:
         row["message"] = str(error)
     return row

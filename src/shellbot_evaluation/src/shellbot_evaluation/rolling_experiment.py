@@ -18,6 +18,7 @@ from shellbot_chain.errors import ChainError
 from shellbot_common.rotations import tilt_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 
+from .bus_runs import build_chain, bus_figures
 from .perturbations import rest_for_imu
 from .roller import LIMIT_S, NAN, Roller
 
@@ -74,8 +75,8 @@ def build(case: Conditions, record: bool = False) -> Chain:
         joint_offset_deg=case.joint_offset_deg,
         start_mode="shell",
         record=record,
-    ).replace(**case.changes)
-    return put_down(Chain(config), case)
+    )
+    return put_down(build_chain(config, case.changes), case)
 
 
 def put_down(chain: Chain, case: Conditions) -> Chain:
@@ -180,7 +181,7 @@ def roll(case: Conditions) -> Dict[str, Any]:
         trace = roller.chain.trace().window(start, roller.chain.time)
         row["cost"] = cost_of_transport(trace, roller.chain.simulator.mass, mechanical_power(trace))
         row["clamped_s"], row["limited_joints"] = roller.torque.longest_s, roller.torque.mean_joints
-        row.update(hold(roller))
+        row.update(hold(roller), **bus_figures(roller.chain))
         row["success"] = math.isfinite(row["point_s"]) and row["point_error_m"] <= 0.10
     except EvaluationError as error:
         row["message"] = str(error)
@@ -193,7 +194,7 @@ def right(case: Conditions) -> Dict[str, Any]:
     try:
         chain = build(case)
         row["tilt_deg"] = math.degrees(tilt_from_quaternion(chain.state.quat_world_base))
-        row.update(rise(chain))
+        row.update(rise(chain), **bus_figures(chain))
     except EvaluationError as error:
         row["message"] = str(error)
     return row

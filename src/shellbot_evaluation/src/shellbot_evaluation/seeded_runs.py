@@ -19,7 +19,10 @@ from robot_evaluation.parallel import add_workers, map_jobs, pool_of
 from robot_evaluation.report_files import write_runs
 from robot_evaluation.reports import machine, made_by, write_json
 from robot_evaluation.tables import markdown_table, split_at_markers, write_between_markers
+from shellbot_chain.chain_config import ChainConfig
+from shellbot_chain.onboard_chain import refuse_on_bus
 
+from . import bus_runs
 from .perturbations import PERTURBATIONS, PUSH, RAW_IMU, Perturbations, add_perturb, add_raw_imu, chain_changes
 
 OVER_ROS = "over ROS"
@@ -49,8 +52,8 @@ class SeededRuns:
     not_running: str = ""
     #: Columns that only a simulator in this process has: what seeds draw, and what no topic tells
     simulator_only: Tuple[str, ...] = ()
-    #: Whether ``--simulator``, ``--perturb`` and ``--raw-imu`` are options. A case then has `changes`, settings of its
-    #: chain.
+    #: Whether ``--simulator``, ``--perturb``, ``--raw-imu`` and ``--bus`` are options. A case then has `changes`, for
+    #: `build_chain`, and its row `bus_figures`.
     is_varied: bool = False
 
     def parser(self) -> argparse.ArgumentParser:
@@ -70,6 +73,7 @@ class SeededRuns:
             add_simulators(p, campaign=False)
             add_perturb(p, pushed="")
             add_raw_imu(p)
+            bus_runs.add_bus(p)
         if self.running is not None or self.not_running:
             shown = argparse.SUPPRESS if self.not_running else RUNNING
             p.add_argument("--running", action="store_true", help=shown)
@@ -101,23 +105,22 @@ class SeededRuns:
         if self.not_running:
             raise DefinitionError(f"'{self.name}' {self.not_running}")
         assert self.running is not None  # there is no such option else
-        refuse_with_running(
-            arguments, {"simulator": ["mujoco"], "perturb": [], "raw_imu": False, "scheduler": "", "design": []}
-        )
+        defaults = {"simulator": ["mujoco"], "perturb": [], "design": [], "scheduler": ""}
+        refuse_with_running(arguments, {**defaults, "raw_imu": False, "bus": False})
         arguments.jobs = 1
         columns = {key: head for key, head in self.columns.items() if key not in self.simulator_only}
         goals = {key: bounds for key, bounds in self.goals.items() if key not in self.simulator_only}
         return replace(self, columns=columns, goals=goals, execute=self.running())
 
     def varied(self, arguments: argparse.Namespace) -> SeededRuns:
-        """Return the experiment with simulator, perturbations and IMU of the command line, if it takes them.
+        """Return the experiment with simulator, perturbations, IMU and bus of the command line, if it takes them.
 
-        That with a raw IMU has a table, files and a journal of its own, by the name ``NAME_raw_imu``.
+        That with a raw IMU, or on the bus, has a table, files and a journal of its own: ``NAME_raw_imu``, ``NAME_bus``.
 
         Raises
         ------
         DefinitionError
-            For several simulators, for pushes, and as `Perturbations.parse`.
+            For several simulators, for pushes, for what the bus has of its own, and as `Perturbations.parse`.
         """
         if not self.is_varied:
             return self
@@ -128,13 +131,17 @@ class SeededRuns:
 
         def conditions(seed: int) -> Any:
             case = self.conditions(seed)
-            drawn = chain_changes(perturbations.draw(seed))
-            return replace(case, changes={**case.changes, **settings, **drawn})
+            changes = {**case.changes, **settings, **chain_changes(perturbations.draw(seed))}
+            if not arguments.bus:
+                return replace(case, changes=changes)
+            refuse_on_bus(ChainConfig(design=getattr(case, "design", {})).replace(**changes))
+            return replace(case, changes={**changes, bus_runs.BUS: True})
 
         heads = {key: head for key, head in self.columns.items() if key != "message"}
-        heads.update({key: key for key in perturbations.names if key not in heads}, message="last message")
-        digits = {**dict.fromkeys(perturbations.names, 3), **self.digits}
-        name = f"{self.name}_raw_imu" if arguments.raw_imu else self.name
+        heads.update({key: key for key in perturbations.names if key not in heads})
+        heads.update(bus_runs.COLUMNS if arguments.bus else {}, message="last message")
+        digits = {**dict.fromkeys(perturbations.names, 3), **bus_runs.DIGITS, **self.digits}
+        name = self.name + "_raw_imu" * arguments.raw_imu + "_bus" * arguments.bus
         return replace(self, name=name, columns=heads, digits=digits, conditions=conditions)
 
     def _run(self, arguments: argparse.Namespace, command: str) -> int:

@@ -29,7 +29,6 @@ class TorqueLimit:
 
     def __init__(self, chain: Chain) -> None:
         self._chain = chain
-        self._limit = _NEAR * chain.config.torque_scale * chain.limits.effort
         self._held = np.zeros(len(chain.joint_names))
         self._count, self._steps = 0, 0
         self.longest_s, self.joint = 0.0, ""
@@ -41,8 +40,8 @@ class TorqueLimit:
 
     def step(self) -> None:
         """Count the chain's last tick."""
-        effort = self._chain.state.step_effort
-        for at_limit in np.abs(effort) >= self._limit:
+        effort, limit = self._chain.state.step_effort, _NEAR * self._chain.robot.stall_torque
+        for at_limit in np.abs(effort) >= limit:
             self._held = np.where(at_limit, self._held + TICK / len(effort), 0.0)
             worst = int(np.argmax(self._held))
             if self._held[worst] > self.longest_s:

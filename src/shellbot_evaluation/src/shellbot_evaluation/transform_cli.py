@@ -59,8 +59,8 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
 
 
 def _draw(arguments: argparse.Namespace) -> int:
-    if arguments.perturb or arguments.design or arguments.raw_imu:
-        raise DefinitionError("--pictures shows the robot as it is; leave out --perturb, --design and --raw-imu")
+    if arguments.perturb or arguments.design or arguments.raw_imu or arguments.bus:
+        raise DefinitionError("--pictures shows the robot as it is; leave out --perturb, --design, --raw-imu and --bus")
     drawn = pictures(one_simulator(arguments.simulator))
     save_png(arguments.pictures, contact_sheet(drawn, columns=4, tile_width=300))
     say(f"{arguments.pictures} written")

@@ -21,6 +21,7 @@ from shellbot_common.rotations import tilt_from_quaternion, up_from_quaternion
 from shellbot_common.seed_streams import Stream, seeded
 from shellbot_description import named_pose_array
 
+from .bus_runs import build_chain, bus_figures
 from .perturbations import rest_for_imu
 from .seeded_runs import at_most
 from .torque_limit import TorqueLimit
@@ -118,8 +119,10 @@ def execute(case: Conditions) -> Dict[str, Any]:
         joint_offset_deg=case.joint_offset_deg,
         design=case.design,
         record=False,
-    ).replace(**case.changes)
-    return {**vars(case), "mass": config.mass_scale, "slope_deg": config.slope_deg, **transform(Chain(config))}
+    )
+    chain = build_chain(config, case.changes)
+    drawn = {"mass": chain.config.mass_scale, "slope_deg": chain.config.slope_deg}
+    return {**vars(case), **drawn, **transform(chain), **bus_figures(chain)}
 
 
 def transform(chain: Chain) -> Dict[str, Any]:
