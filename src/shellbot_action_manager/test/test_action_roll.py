@@ -242,9 +242,24 @@ def test_zero_brakes_then_holds_the_place():
     assert control.moving and push[0] < -0.9
     step_for(control, 0.1, (0.0, 0.0), (0.01, 0.0))
     assert not control.moving and control.active
-    assert not step_for(control, 0.5, (0.0, 0.0), (0.01, 0.0)).any(), "it rests, shut, as long as it is near"
+    push = step_for(control, 0.5, (0.0, 0.0), (0.01, 0.0))
+    np.testing.assert_allclose(push, [-0.01 * CONFIG.hold[1], 0.0], err_msg="near its place it is only damped")
+    assert not step_for(control, 0.1, (0.0, 0.0), (0.0, 0.0)).any(), "and rests, shut"
     push = step_for(control, 0.5, (0.0, 0.0), (0.0, 0.06))  # pushed away by 3 cm
-    assert push[1] < -0.15
+    assert push[1] < -0.1
+
+
+def test_a_ball_that_rocks_forgets_its_place_and_one_at_rest_does_not():
+    control = RollingControl(CONFIG, anywhere)
+    step_for(control, 0.5, (0.6, 0.0), (0.6, 0.0))
+    step_for(control, 0.1, (0.0, 0.0), (0.0, 0.0))
+    step_for(control, 1.0, (0.0, 0.0), (0.0, 0.06))
+    away = step_for(control, 0.1, (0.0, 0.0), (0.0, 0.0))
+    assert away[1] < -0.1
+    np.testing.assert_allclose(step_for(control, 5.0, (0.0, 0.0), (0.0, 0.0)), away)
+    for k in range(20):
+        step_for(control, 0.1, (0.0, 0.0), (0.1 * (-1) ** k, 0.0))
+    assert not step_for(control, 0.1, (0.0, 0.0), (0.0, 0.0)).any()
 
 
 def test_the_push_never_jumps():

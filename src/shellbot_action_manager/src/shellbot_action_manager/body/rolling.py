@@ -29,8 +29,10 @@ class RollingConfig(Settings, error=ConfigError):
     gain: float = number(0.0, 20.0, "s/m")
     integral: float = number(0.0, 50.0, "1/m")
     brake: float = number(0.0, 20.0, "s/m")
+    placing: float = number(0.0, 50.0, "s/m")
     hold: Pair = number(0.0, 50.0)
     hold_slack: float = number(0.0, 1.0)
+    hold_path: float = number(0.02, 10.0, "m")
     still: float = number(0.0, 0.5, "m/s")
     pushed: float = number(0.0, 2.0, "m/s")
     stuck_after: float = number(0.05, 5.0, "s")
@@ -115,7 +117,7 @@ class RollingControl:
         error = commanded - velocity
         if speed < config.kick_from:  # places itself: an integral would break it loose
             self._integral = np.zeros(2)
-            return config.hold[1] * error
+            return config.placing * error
         self._integral = _limited(self._integral + config.integral * error * dt, 1.0)
         along = float(velocity @ ahead)
         if along > -config.pushed:  # one that still rolls backwards is braked, not stuck
@@ -143,19 +145,19 @@ class RollingControl:
         return kicks[best]
 
     def _stop(self, dt: float, velocity: np.ndarray) -> np.ndarray:
-        config = self._config
+        config, speed = self._config, float(np.hypot(*velocity))
         if self._place is None:
-            speed = float(np.hypot(*velocity))
             self.moving = self.moving or speed > config.pushed
             if not self.moving:
                 return np.zeros(2)
             if speed < config.still:
                 self._place, self.moving = np.zeros(2), False
             return -config.brake * velocity
-        place = self._place + velocity * dt
-        self._place = place
-        push = -config.hold[0] * place - config.hold[1] * velocity
-        return push - _limited(push, config.hold_slack)  # gores that open a little lift the ball and let it creep
+        # rocking to and fro it forgets its place: the pull there would open gores on which it rocks again and again
+        self._place = self._place * max(0.0, 1.0 - speed * dt / config.hold_path) + velocity * dt
+        pull = -config.hold[0] * self._place
+        pull = pull - _limited(pull, config.hold_slack)  # gores that open a little lift the ball and let it creep
+        return pull - config.hold[1] * velocity
 
 
 def _limited(vector: np.ndarray, length: float) -> np.ndarray:
