@@ -48,7 +48,7 @@ class Conditions:
 
 
 def conditions(seed: int) -> Conditions:
-    """Return the conditions of a seed: friction, mass and the attitude, evenly from all that are no standing."""
+    """Return the conditions of a seed: friction, mass and an attitude, evenly from those beyond `LEAST_DEG`."""
     rng = seeded(seed, Stream.RECOVERY)
     friction, mass = rng.uniform(*FRICTION), rng.uniform(*MASS)
     tilt = math.acos(rng.uniform(-1.0, math.cos(math.radians(LEAST_DEG))))
@@ -64,7 +64,7 @@ def fallen(case: Conditions) -> Chain:
     Raises
     ------
     ChainError
-        If it lies upright.
+        If its mode is another than that of a robot that fell and holds.
     """
     config = ChainConfig(
         seed=case.seed,
