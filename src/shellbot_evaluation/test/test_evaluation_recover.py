@@ -30,7 +30,7 @@ class Operated:
     """A chain whose robot does at each request the next of a script: accepted, text, mode that it ends in."""
 
     limits = SimpleNamespace(effort=np.array([2.0]))
-    config = SimpleNamespace(torque_scale=1.0)
+    robot = SimpleNamespace(stall_torque=np.array([2.0]))
     joint_names = ("lower_1_tibia",)
     step = ""
 
