@@ -105,7 +105,7 @@ class SeededRuns:
         if self.not_running:
             raise DefinitionError(f"'{self.name}' {self.not_running}")
         assert self.running is not None  # there is no such option else
-        defaults = {"simulator": ["mujoco"], "perturb": [], "design": [], "scheduler": ""}
+        defaults: Dict[str, Any] = {"simulator": ["mujoco"], "perturb": [], "design": [], "scheduler": ""}
         refuse_with_running(arguments, {**defaults, "raw_imu": False, "bus": False})
         arguments.jobs = 1
         columns = {key: head for key, head in self.columns.items() if key not in self.simulator_only}
