@@ -14,7 +14,7 @@ from robot_evaluation.trace import TopicRecorder
 from shellbot_client.mission import Mission, PhaseRecord
 from shellbot_common import package_file
 from shellbot_description import driven_joint_names, named_pose_array
-from shellbot_evaluation import transform_cli, transform_gate
+from shellbot_evaluation import transform_cli, transform_gate, transform_pushes
 from shellbot_evaluation.experiment_cli import main as experiment
 from shellbot_evaluation.transform_experiment import GOALS, conditions, phases, scored
 from shellbot_evaluation.transform_gate import main as gate
@@ -187,6 +187,36 @@ def test_a_transformation_over_ros_is_scored_by_what_topics_say():
     assert found["clamped_s"] == pytest.approx(0.59, abs=0.011)
     mission.records = mission.records[:2]  # closed, not opened
     assert np.isnan(scored(mission, topics.trace(), limit)["to_hexapod_s"])
+
+
+def test_pushes_fall_into_every_step_of_both_ways(tmp_path, monkeypatch, capsys):
+    cases = []
+
+    def stands(case):
+        cases.append(case)
+        figures = {"events": "went on", "stands_s": 20.0, "tilt_deg": 1.0, "message": "", "success": True}
+        return {"label": case.label, **figures}
+
+    monkeypatch.setattr(transform_cli, "PUSHED", dataclasses.replace(transform_cli.PUSHED, execute=stands))
+    words = ["transform", "--seeds", "3:4", "--out", str(tmp_path), "--push-n"]
+    assert experiment([*words, "30", "--design", "foot.radius_mm=9", "--raw-imu"]) == 0
+    assert len({case.label for case in cases}) == len(cases) == 32
+    assert cases[0].label == "closing, raise_body" and cases[-1].label == "opening, raise_body"
+    assert {case.push_n for case in cases} == {30.0} and all(case.changes["raw_imu"] for case in cases)
+    drawn = conditions(3)
+    assert all((case.friction, case.slope_deg) == (drawn.friction, drawn.slope_deg) for case in cases)
+    assert all(case.design == {"foot.radius_mm": 9.0} for case in cases)
+    assert "| opening, settle " in capsys.readouterr().out
+    assert experiment([*words, "0"]) == 2 and experiment([*words, "30", "--running"]) == 2
+    said = capsys.readouterr().err
+    assert "--push-n 0 is no push; give a force above 0 N" in said and "leave one of --running and --push-n out" in said
+
+
+def test_a_robot_that_is_pushed_over_in_a_step_is_brought_to_stand():
+    row = transform_pushes.execute(dataclasses.replace(transform_pushes.conditions(3)[0], push_n=400.0))
+    assert row["label"] == "closing, raise_body"
+    assert row["success"], row["message"]
+    assert "held" in row["events"] and row["tilt_deg"] > 34.0
 
 
 @pytest.mark.parametrize(

@@ -130,12 +130,15 @@ class SeededRuns:
             raise DefinitionError(f"'{self.name}' has no pushes; leave out {PUSH}")
 
         def conditions(seed: int) -> Any:
-            case = self.conditions(seed)
-            changes = {**case.changes, **settings, **chain_changes(perturbations.draw(seed))}
-            if not arguments.bus:
-                return replace(case, changes=changes)
-            refuse_on_bus(ChainConfig(design=getattr(case, "design", {})).replace(**changes))
-            return replace(case, changes={**changes, bus_runs.BUS: True})
+            found, drawn = self.conditions(seed), {**settings, **chain_changes(perturbations.draw(seed))}
+            return [changed(case, drawn) for case in found] if isinstance(found, list) else changed(found, drawn)
+
+        def changed(case: Any, drawn: Dict[str, Any]) -> Any:
+            changes = {**case.changes, **drawn}
+            if arguments.bus:
+                refuse_on_bus(ChainConfig(design=getattr(case, "design", {})).replace(**changes))
+                changes[bus_runs.BUS] = True
+            return replace(case, changes=changes)
 
         heads = {key: head for key, head in self.columns.items() if key != "message"}
         heads.update({key: key for key in perturbations.names if key not in heads})

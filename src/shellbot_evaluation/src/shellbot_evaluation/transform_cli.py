@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import math
 from dataclasses import replace
 from typing import Sequence
 
@@ -15,6 +16,8 @@ from shellbot_common import named_numbers
 
 from .seeded_runs import SeededRuns
 from .transform_experiment import COLUMNS, GOALS, conditions, execute, pictures
+from .transform_pushes import PUSHED
+from .transform_pushes import conditions as pushes
 
 RUNS = SeededRuns(
     name="transform",
@@ -47,6 +50,13 @@ def main(given: Sequence[str]) -> int:
         metavar="KEY=VALUE",
         help="change variables of the description (shellbot.yaml): fan_drive.reduction=1",
     )
+    parser.add_argument(
+        "--push-n",
+        type=float,
+        metavar="N",
+        help="instead: for each step of closing and of opening a run in which the body is pushed in it for 0.2 s, and "
+        f"then requested to stand; files and marker are called {PUSHED.name}",
+    )
     arguments = parser.parse_args(given)
     if arguments.pictures is None:
         return run_tool(lambda: _run(arguments, " ".join(["scripts/experiment transform", *given])))
@@ -55,7 +65,16 @@ def main(given: Sequence[str]) -> int:
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
     design = named_numbers(arguments.design, "fan_drive.reduction=1")
-    return replace(RUNS, conditions=lambda seed: replace(conditions(seed), design=design)).run(arguments, command)
+    if arguments.push_n is None:
+        runs = replace(RUNS, conditions=lambda seed: replace(conditions(seed), design=design))
+    elif 0.0 < arguments.push_n < math.inf:
+        runs = replace(
+            PUSHED,
+            conditions=lambda seed: [replace(case, design=design) for case in pushes(seed, arguments.push_n)],
+        )
+    else:
+        raise DefinitionError(f"--push-n {arguments.push_n:g} is no push; give a force above 0 N, such as 40")
+    return runs.run(arguments, command)
 
 
 def _draw(arguments: argparse.Namespace) -> int:

@@ -110,6 +110,13 @@ class Watch:
 
 def execute(case: Conditions) -> Dict[str, Any]:
     """Close and open once; return the row of the table, NaN for what was not reached."""
+    chain = chain_of(case)
+    drawn = {"mass": chain.config.mass_scale, "slope_deg": chain.config.slope_deg}
+    return {**vars(case), **drawn, **transform(chain), **bus_figures(chain)}
+
+
+def chain_of(case: Conditions) -> Chain:
+    """Return the chain of a case, not yet standing."""
     config = ChainConfig(
         seed=case.seed,
         friction=case.friction,
@@ -120,9 +127,7 @@ def execute(case: Conditions) -> Dict[str, Any]:
         design=case.design,
         record=False,
     )
-    chain = build_chain(config, case.changes)
-    drawn = {"mass": chain.config.mass_scale, "slope_deg": chain.config.slope_deg}
-    return {**vars(case), **drawn, **transform(chain), **bus_figures(chain)}
+    return build_chain(config, case.changes)
 
 
 def transform(chain: Chain) -> Dict[str, Any]:
