@@ -66,7 +66,8 @@ def execute(case: Case) -> Dict[str, Any]:
         _reach_middle(chain, case)
         angle = seeded(case.seed, Stream.PUSH, case.motion == "opening", case.index).uniform(-math.pi, math.pi)
         chain.simulator.push((case.push_n * math.cos(angle), case.push_n * math.sin(angle), 0.0), PUSH_S)
-        watch, events, pushed = Watch(chain), [], chain.time
+        events: List[str] = []
+        watch, pushed = Watch(chain), chain.time
         while chain.time < pushed + LIMIT_S:
             _come_to_rest(chain, watch, goal, events, pushed + LIMIT_S)
             if chain.mode == "stand":
