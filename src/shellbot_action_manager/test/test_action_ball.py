@@ -205,6 +205,21 @@ class Blocked(EchoRobot):
             self.q[self.blocked] = held[self.blocked]
 
 
+def test_a_tibia_whose_femur_is_far_behind_as_the_ball_opens_is_held_back_without_a_jump():
+    r = Blocked(ActionManagerCore.from_description(), "closed")
+    r.run(0.1)
+    names = r.core.geometry.joint_names
+    r.blocked, tibia = names.index("lower_3_femur"), names.index("lower_3_tibia")
+    r.q[r.blocked] += 0.6
+    request(r, "stand")
+    held = [r.q[tibia]]
+    for _ in range(20):
+        r.tick()
+        held.append(r.q[tibia])
+    assert np.abs(np.diff(held)).max() < 0.15, "more than 0.35 in a tick is refused by the motor driver"
+    assert held[-1] < held[0] - 0.25, "by half of what the femur lags"
+
+
 @pytest.mark.parametrize(("words", "way"), [("outwards, 4 of 4", "stand"), ("legs 1, 3, 5 step inwards", "shell")])
 def test_a_blocked_joint_is_named_and_the_robot_backs_out_and_can_be_resumed(words, way):
     r = Blocked(ActionManagerCore.from_description(), "stand" if way == "shell" else "closed")

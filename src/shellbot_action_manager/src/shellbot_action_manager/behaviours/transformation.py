@@ -13,7 +13,7 @@ from shellbot_action_manager.body.legs import LowerCommand, limb_commands, lower
 from shellbot_action_manager.body.levelling import TIBIA_PER_FEMUR, Levelling, opened
 from shellbot_action_manager.body.limbs import LimbCommand, LimbCommands
 from shellbot_action_manager.body.transform_path import TransformConfig, TransformPath
-from shellbot_action_manager.body.unhook import Unhook
+from shellbot_action_manager.body.unhook import GORE_RATE, Unhook
 
 _SAME = 1e-9  # s
 _RELEASE = 0.4  # s of the path over which levelling comes and goes
@@ -38,7 +38,7 @@ class Transformation:
         self._level_from = self.path.starts[levelled[0]] if levelled else np.inf
         self._time, self._direction, self._index, self._waited, self._blind = 0.0, 1, 0, 0.0, 0.0
         self._arrived, self._behind_at_first = False, 0.0
-        self._residual = np.zeros((6, 6))
+        self._residual, self._held_back = np.zeros((6, 6)), np.zeros(6)  # rad; of the tibiae
         self._unhook = {
             "lower": (slice(2, 4), Unhook(config.unhook_lower, geometry.closed_lower[:, 2])),
             "upper": (slice(4, 6), Unhook(config.unhook_upper, geometry.closed_upper[:, 0])),
@@ -192,8 +192,7 @@ class Transformation:
         self._catch_up(dt)
         self._level(dt, state, not lying)
         posture = self._posture()
-        if direction < 0 and self.on_pole:
-            self._hold_back_tibias(posture, state)
+        self._hold_back_tibias(dt, posture, state, direction < 0 and self.on_pole)
         # lower gores may bear the robot here, and hook at a folded fan only
         self.unhook(dt, posture, state, ("upper",))
         return limb_commands(LowerCommand(posture[:, :4], None), posture[:, 4:], None)
@@ -213,14 +212,16 @@ class Transformation:
         if self._blind > self._config.blind and not self.late:
             self._back_out("no attitude from the IMU", "look at imu/data")
 
-    def _hold_back_tibias(self, posture: np.ndarray, state: State) -> None:
-        """Let no tibia of a posture (6, 6) open ahead of its own femur.
+    def _hold_back_tibias(self, dt: float, posture: np.ndarray, state: State, opens: bool) -> None:
+        """Let no tibia of a posture (6, 6) that opens on its pole ends open ahead of its own femur.
 
         On rough ground friction holds the femurs back and pushes the tibias on. A tibia that is ahead of its femur jams
         behind the folded fan of the next leg: the servos push against each other, with all their torque.
         """
         femur = state.q[self._geometry.limbs["lower"].columns[:, -2, 0]]
-        posture[:, 3] -= TIBIA_PER_FEMUR * np.maximum(femur - posture[:, 2], 0.0)
+        back = TIBIA_PER_FEMUR * np.maximum(femur - posture[:, 2], 0.0) * opens
+        self._held_back = self._held_back + np.clip(back - self._held_back, -GORE_RATE * dt, GORE_RATE * dt)
+        posture[:, 3] -= self._held_back
 
     def unhook(self, dt: float, posture: np.ndarray, state: State, kinds: Tuple[str, ...]) -> None:
         """Free the gores of a posture (6, 6) that have hooked on their way in, of the kinds lower and upper."""
@@ -246,6 +247,7 @@ class Transformation:
         """Work off, from now on, what a command differs from the path."""
         self._residual = np.zeros((6, 6))
         self._residual = _stacked(limbs) - self._posture()
+        self._held_back = np.zeros(6)  # by how much each tibia is, rad
         for _, watch in self._unhook.values():
             watch.begin()
         self._waited, self._blind, self._arrived, self.late = 0.0, 0.0, False, ""

@@ -11,7 +11,7 @@ import numpy as np
 from shellbot_action_manager.errors import ConfigError
 from shellbot_common import Settings, number
 
-_RATE = 12.0  # rad/s: of a change of the command; servos turn at 10.2 at most, and the motor driver refuses jumps
+GORE_RATE = 12.0  # rad/s: of a change of the command; servos turn at 10.2 at most, and the motor driver refuses jumps
 
 
 @dataclass(frozen=True)
@@ -75,5 +75,5 @@ class Unhook:
         follow = np.where(hooked & too_far_in, innermost, commanded[:, 0])
         lead = np.where(hooked & pressed, measured[:, 1], commanded[:, 1])
         change = np.stack((follow, lead), axis=1) - commanded
-        self._change = self._change + np.clip(change - self._change, -_RATE * dt, _RATE * dt)
+        self._change = self._change + np.clip(change - self._change, -GORE_RATE * dt, GORE_RATE * dt)
         return commanded + self._change
