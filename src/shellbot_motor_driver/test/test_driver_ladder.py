@@ -213,7 +213,8 @@ def test_a_servo_that_was_without_power_comes_back_gently():
             limits.append(bench.servo(5).table["torque_limit"])
 
     back = bench.run(2.0, until=lambda: watch() or bench.reading(5).condition is Condition.REJOINING)
-    assert back is not None and bench.driver.rearm().reason.startswith("servo 5 (lower_2_femur) not back yet")
+    reason = bench.driver.rearm().reason
+    assert back is not None and reason.startswith("servo 5 (lower_2_femur) not back yet; torque still rises"), reason
     bench.run(0.8, until=watch)
     assert max(positions) - min(positions) < 0.02, "its goal is where it stands"
     assert limits[0] < 100 and limits[-1] > 300 and bench.reading(5).condition is Condition.REJOINING
@@ -262,7 +263,7 @@ def test_more_lost_servos_than_allowed_keep_it_holding():
     bench.fault("dead", servo=6)
     bench.run(1.0)
     assert bench.phase is Phase.HOLDING, "another loss holds again"
-    assert "not back yet" in bench.driver.rearm().reason
+    assert "not back yet; check cables" in bench.driver.rearm().reason
 
 
 def test_rearming_after_a_loss_can_be_left_out():

@@ -19,6 +19,7 @@ from shellbot_motor_driver.driving.fan_lease import FanLease
 from shellbot_motor_driver.driving.goal_speeds import GoalSpeeds
 from shellbot_motor_driver.driving.loop_timer import LoopTimer
 from shellbot_motor_driver.driving.servo_link import ServoLink
+from shellbot_motor_driver.driving.servo_state import Condition
 from shellbot_motor_driver.driving.servo_table import Row, Snapshot, build_state
 from shellbot_motor_driver.driving.servo_watch import ServoWatch
 from shellbot_motor_driver.driving.start import Start
@@ -394,7 +395,9 @@ class MotorDriver:
         away = [track for track in roll.away if track not in lost]
         if away:
             names = ", ".join(track.name for track in away[:4])
-            return Answer(False, f"{names} not back yet; check cables and power, then rearm")
+            rises = all(track.condition is Condition.REJOINING for track in away)
+            remedy = "torque still rises: rearm in a few seconds" if rises else "check cables and power, then rearm"
+            return Answer(False, f"{names} not back yet; {remedy}")
         objection = self._safety.objection(now)
         if objection:
             return Answer(False, objection)
