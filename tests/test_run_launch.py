@@ -72,7 +72,13 @@ def test_a_robot_that_nobody_ended_has_failed(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("arguments, status", [(["demo:=true"], 1), ([], 0)])
 def test_ctrl_c_reaches_the_launch(arguments, status, number):
-    process = subprocess.Popen(command("wait", *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command("wait", *arguments),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # the tests themselves may run under nohup
+    )
     assert process.stdout.readline() == "started\n"
     process.send_signal(number)
     output, words = process.communicate(timeout=600)

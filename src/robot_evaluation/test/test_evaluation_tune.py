@@ -7,6 +7,8 @@ import math
 import os
 import signal
 import subprocess
+import threading
+from types import SimpleNamespace
 
 import mujoco
 import numpy as np
@@ -15,7 +17,7 @@ from PIL import Image
 
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.tuning.cli import main
-from robot_evaluation.tuning.described_robot_conversions import described_robot
+from robot_evaluation.tuning.described_robot_conversions import PARAMETER, described_robot
 from robot_evaluation.tuning.response import Joint, Response, identify, propose, second_order
 from robot_evaluation.tuning.step import StepRig
 from shellbot_common import RobotProfile
@@ -32,8 +34,11 @@ def arm():
 def test_ctrl_c_reaches_no_program_that_makes_the_texts(monkeypatch):
     masks = []
 
-    def load(*_, **__):
-        os.kill(os.getpid(), signal.SIGINT)  # as a terminal sends it to all
+    def load(_, __, config, **___):
+        config.params = {"/robot_description": SimpleNamespace(value=""), f"/{PARAMETER}": SimpleNamespace(value="")}
+        other = threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT))
+        other.start()  # as a terminal sends it to all, of which any thread takes it
+        other.join()
         masks.append(subprocess.check_output(["grep", "SigBlk", "/proc/self/status"], text=True))
 
     monkeypatch.setattr("robot_evaluation.tuning.described_robot_conversions.XmlLoader.load", load)

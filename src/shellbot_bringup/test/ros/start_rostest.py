@@ -132,7 +132,7 @@ class StartTest(unittest.TestCase):
             port = free_port()
             words = (str(SIM), "-p", str(port), "simulator:=gazebo", "variant:=walker", *HEADLESS)
             with Started(*words, port=port, CMAKE_PREFIX_PATH=folder) as sim:
-                sim.wait_for("the robot was not spawned", "the launch ended by itself", seconds=600)
+                sim.wait_for("the robot was not spawned", "the launch ended by itself")
                 self.assertEqual(sim.process.wait(timeout=60), 1)
 
     def test_unreadable_gaits_file_is_named(self):

@@ -184,10 +184,10 @@ class ConnectorTest(unittest.TestCase):
         """Gazebo's controllers take positions only."""
         words = []
         log = rospy.Subscriber("/rosout", Log, lambda message: words.append(message.msg))
-        wait_until(log.get_num_connections, 60, "the log")
+        wait_until(log.get_num_connections, "the log")
         self.wait_status(lambda s: s.max_error < 1e-9, "the joints are measured at their targets")
         np.testing.assert_array_equal(self.tick([], effort=np.ones(36)).data, STAND)
-        wait_until(lambda: any("only the embedded one takes torques" in word for word in words), 60, "words")
+        wait_until(lambda: any("only the embedded one takes torques" in word for word in words), "words")
 
     def test_04_bad_targets_hold_and_the_clock_goes_on(self):
         nan, infinite = STAND.copy(), STAND.copy()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import signal
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
-from typing import Sequence, Tuple
+from typing import List, Sequence, Tuple
 
 from roslaunch.config import ROSLaunchConfig
 from roslaunch.core import RLException
@@ -44,7 +44,10 @@ def described_robot(robot: str, arguments: Sequence[str] = ()) -> Tuple[str, str
         takes = f"its arguments are {', '.join(known)}" if known else "it has no arguments"
         raise EvaluationError(f"{file.name} of {robot} does not take {unknown[0]}; {takes}, as NAME:=VALUE")
     config = ROSLaunchConfig()
-    # Ctrl-C counts after it: roslaunch and the programs that make the texts inherit this, and show tracebacks otherwise
+    # Ctrl-C counts after it: roslaunch shows tracebacks otherwise, and so do the programs that make the texts, which
+    # inherit the mask. By other threads, such as numpy's, it still reaches the handler.
+    pressed: List[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         XmlLoader(resolve_anon=False).load(str(file), config, argv=list(arguments), verbose=False)
@@ -53,4 +56,7 @@ def described_robot(robot: str, arguments: Sequence[str] = ()) -> Tuple[str, str
         raise EvaluationError(f"{file} with {' '.join(arguments) or 'no arguments'}: {error}") from None
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if pressed:
+        raise KeyboardInterrupt
     return texts[0], texts[1]
