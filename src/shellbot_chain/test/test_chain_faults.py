@@ -487,14 +487,14 @@ def test_an_imu_that_stops_while_it_rolls_upright_leaves_a_shut_ball(words):
     back = blind(chain)
     said = until(chain, lambda: chain.mode == chain.target == "shell", 1.0)
     assert "no attitude from the IMU while rolling upright" in chain.output.mode.text
-    for _ in range(400):
+    for _ in range(800):  # without an attitude nothing brakes it: it rolls on for up to 6 s
         chain.tick()
         said.append(chain.output.notice)
     assert sum("no attitude from the IMU" in text for text in said) == 1
     assert np.abs(chain.simulator.applied_command - CLOSED).max() < 0.02
     place = chain.state.p_world_base.copy()  # by the truth: odometry sees nothing
     chain.run(0.5)
-    assert np.linalg.norm(chain.state.p_world_base - place) < 0.05
+    assert np.linalg.norm(chain.state.p_world_base - place) < 0.01
     back()
     chain.run(0.1)
     resumes(chain)
