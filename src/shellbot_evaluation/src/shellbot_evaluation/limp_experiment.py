@@ -86,7 +86,7 @@ def _lose(chain: Chain, case: Case) -> None:
     joints = [f"lower_{case.leg}_{joint}" for joint in ("coxa", "femur", "tibia")]
     if case.kind == "locked":
         index = [chain.joint_names.index(joint) for joint in joints]
-        chain.robot.stuck_at[index] = chain.state.q[index]  # type: ignore[attr-defined]
+        chain.robot.stuck_at[index] = chain.state.q[index]  # type: ignore[union-attr]
     else:
         for joint in joints:
             chain.simulator.set_gains(joint, 0.0)
