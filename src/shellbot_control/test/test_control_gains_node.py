@@ -20,7 +20,7 @@ def test_a_change_of_all_joints_waits_for_three_answers_in_turn_at_most(monkeypa
     """At 36 joints; one after the other they would take 36 times as long as one on a busy machine."""
     profile = robot_profile("simulation")
     table = GainTable.from_profile(profile)
-    together = threading.Barrier(len(profile.joints) // 3, timeout=60.0)
+    together = threading.Barrier(6, timeout=60.0)
     answered, all_answered = [], threading.Event()
 
     def controller(name, *_, **__):

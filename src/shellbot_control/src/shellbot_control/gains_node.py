@@ -28,7 +28,9 @@ from shellbot_control.gains_page import gains_page
 from shellbot_control.gains_server_node import GainsServer
 
 CONTROLLERS = "controllers"  # ~receiver: every joint's own dynamic_reconfigure server, as of ros_control
-WORKERS = 12  # calls in flight; on a busy machine an answer takes long, most of it waiting for a processor
+# Calls in flight: most of an answer is waiting for a processor. rospy's servers let six callers wait, listen(5); one
+# more would connect after 1 s, TCP's first retransmission.
+WORKERS = 6
 
 
 class GainsPageNode:
