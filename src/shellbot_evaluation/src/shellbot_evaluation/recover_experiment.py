@@ -20,7 +20,7 @@ from shellbot_common.seed_streams import Stream, seeded
 from .bus_runs import build_chain, bus_figures
 from .perturbations import rest_for_imu
 from .roller import NAN
-from .rolling_experiment import FRICTION, OFFSET_DEG
+from .rolling_experiment import FRICTION, OFFSET_DEG, note_rising
 from .seeded_runs import SeededRuns, at_most
 from .torque_limit import TorqueLimit
 from .transform_experiment import MASS
@@ -114,10 +114,7 @@ def get_up(chain: Chain) -> Dict[str, Any]:
                 row["penetration_mm"] = max(row["penetration_mm"], 1e3 * state.contacts.max_penetration)
             elif chain.step == "open_ball" and math.isnan(row["folded_s"]):
                 row["folded_s"] = chain.time - start
-            if text.startswith("rolling upright"):
-                row["tries"] = int(text.split("try ")[1].split(":")[0])
-            elif text.startswith("opening") and math.isnan(row["upright_s"]):
-                row["upright_s"] = chain.time - start
+            note_rising(row, text, chain.time - start)
             if chain.mode == chain.target and not chain.step and chain.time > begun + 0.1:
                 break
         row["success"] = accepted and chain.mode == "stand"

@@ -208,10 +208,7 @@ def rise(chain: Chain, stands: bool = True) -> Dict[str, Any]:
     while accepted and chain.time < start + RIGHT_LIMIT_S + LIMIT_S:
         chain.tick()
         text = chain.output.mode.text if chain.output else ""
-        if text.startswith("rolling upright"):
-            row["tries"] = int(text.split("try ")[1].split(":")[0])
-        elif math.isnan(row["upright_s"]) and text.startswith("opening"):
-            row["upright_s"] = chain.time - start
+        note_rising(row, text, chain.time - start)
         rests = chain.mode == chain.target and chain.time > start + 0.1
         if rests or (not stands and math.isfinite(row["upright_s"])):
             break
@@ -219,6 +216,14 @@ def rise(chain: Chain, stands: bool = True) -> Dict[str, Any]:
         {"success": True, "stands_s": chain.time - start} if chain.mode == "stand" else {"message": text}
     )
     return {**row, **end}
+
+
+def note_rising(row: Dict[str, Any], text: str, elapsed_s: float) -> None:
+    """Put the tries of rolling upright, and when the ball is upright, into a row, by the text of the present mode."""
+    if text.startswith("rolling upright"):
+        row["tries"] = int(text.split("try ")[1].split(":")[0])
+    elif math.isnan(row["upright_s"]) and text.startswith("opening"):
+        row["upright_s"] = elapsed_s
 
 
 def _angle_deg(a: np.ndarray, b: np.ndarray) -> float:
