@@ -131,8 +131,10 @@ class StartTest(unittest.TestCase):
             gazebo_that_refuses_the_robot(Path(folder))
             port = free_port()
             words = (str(SIM), "-p", str(port), "simulator:=gazebo", "variant:=walker", *HEADLESS)
-            with Started(*words, port=port, CMAKE_PREFIX_PATH=folder) as sim:
-                sim.wait_for("the robot was not spawned", "the launch ended by itself")
+            # extend: else the workspace's setup.sh drops what was not in CMAKE_PREFIX_PATH when it was built
+            beside = {"CMAKE_PREFIX_PATH": folder, "CATKIN_SETUP_UTIL_ARGS": "--extend"}
+            with Started(*words, port=port, **beside) as sim:
+                sim.wait_for("the robot was not spawned", "the launch ended without Ctrl-C")
                 self.assertEqual(sim.process.wait(timeout=60), 1)
 
     def test_unreadable_gaits_file_is_named(self):
