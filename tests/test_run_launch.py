@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A demo's verdict, or a launch that ended by itself, becomes the exit status of scripts/sim; roslaunch hides both."""
+"""A demo's verdict, or a launch that ended without Ctrl-C, is the exit status of scripts/sim; roslaunch hides both."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_an_old_summary_does_not_count(tmp_path):
 def test_a_robot_that_nobody_ended_has_failed(tmp_path):
     for arguments in ([], ["demo:=false"], ["demo:=true", "demo:=false"]):
         done = ended("nothing", *arguments)
-        assert done.returncode == 1 and "the launch ended by itself: 'REQUIRED process' above names" in done.stderr
+        assert done.returncode == 1 and "the launch ended without Ctrl-C: 'REQUIRED process' above names" in done.stderr
     assert ended("refuses").returncode == 3, "as roslaunch says"
 
 
@@ -82,7 +82,7 @@ def test_ctrl_c_reaches_the_launch(arguments, status, number):
     assert process.stdout.readline() == "started\n"
     process.send_signal(number)
     output, words = process.communicate(timeout=600)
-    assert output.startswith("interrupted once\n") and "by itself" not in words
+    assert output.startswith("interrupted once\n") and "without Ctrl-C" not in words
     assert process.returncode == status
 
 

@@ -52,11 +52,13 @@ def verdict(summary: Path, newer_than: float) -> int:
 
 
 def run_robot(command: List[str]) -> int:
-    """Run a robot until the user ends it; a launch that ends by itself has lost the simulator or the robot in it."""
+    """Run a robot until Ctrl-C; a launch that ends before has lost the simulator or failed to spawn the robot."""
     status, by_user = launch(command)
     if status or by_user:
         return status
-    sys.stderr.write("the launch ended by itself: 'REQUIRED process' above names the node; its reason stands before\n")
+    sys.stderr.write(
+        "the launch ended without Ctrl-C: 'REQUIRED process' above names the node; its error stands before\n"
+    )
     return 1
 
 

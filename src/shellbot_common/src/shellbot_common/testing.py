@@ -41,7 +41,7 @@ def wait_until(
     while not condition():
         if time.monotonic() - start > seconds:
             text = what() if callable(what) else what or traceback.extract_stack(limit=2)[0].line
-            raise AssertionError(f"waited {seconds:g} s in vain: {text}")
+            raise AssertionError(f"not within {seconds:g} s: {text}")
         meanwhile()
         time.sleep(period)
     return time.monotonic() - start

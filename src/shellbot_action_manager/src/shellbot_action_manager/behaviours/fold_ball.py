@@ -20,8 +20,8 @@ _LOST = "{} is lost while the robot folds: it goes on, but may not roll upright;
 class FoldBall(OnPath):
     """Plays the path forwards by the clock in any attitude; only the shut ball waits for the joints.
 
-    A gore that the robot lies on bears its weight, against which a servo gives all its torque in vain. So no joint is
-    commanded farther than `fold_lead` from where it is: it yields, and goes on once it is free.
+    A gore on which the robot lies bears its weight, and its servo would stall at the torque limit. So no joint is
+    commanded farther than `fold_lead` from its measured angle: it yields, and continues once it is free.
     """
 
     changes_attitude = True
