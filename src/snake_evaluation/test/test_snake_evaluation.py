@@ -15,7 +15,7 @@ from shellbot_common import package_file
 from snake_evaluation import experiment_cli, slips, snake_cli
 from snake_evaluation import identify as identify_module
 from snake_evaluation.changes import _change
-from snake_evaluation.commanded import driven_step
+from snake_evaluation.commanded import driven_steps
 from snake_evaluation.cycles import CycleResult, run_cycles
 from snake_evaluation.experiment_cli import main
 from snake_evaluation.identify import identify
@@ -104,7 +104,7 @@ def test_a_diagonal_waypoint_takes_few_cycles(goal):
 @pytest.mark.parametrize("twist", [(0.06, 0.0, 0.03), (0.0, -0.12, 0.0), (0.0, 0.0, 0.5)])
 def test_eight_modules_do_what_cmd_vel_says(twist):
     run = SnakeRun(Setup(8, friction=0.6, seed=5))
-    step = driven_step(run, np.array(twist), 2)
+    step = driven_steps(run, np.array(twist), 2).mean(axis=0)
     main = int(np.argmax(np.abs(twist)))
     assert step[main] == pytest.approx(twist[main], rel=0.1) and step[2] == pytest.approx(twist[2], abs=0.06)
     assert run.truth.up > 0.9
@@ -112,10 +112,10 @@ def test_eight_modules_do_what_cmd_vel_says(twist):
 
 def test_rolling_by_cmd_vel_ends_right_side_up_at_the_next_gait():
     run = SnakeRun(Setup(8, friction=0.6, seed=5, sideways_by="rolling"))
-    step = driven_step(run, np.array([0.0, 0.15, 0.0]), 4)
+    step = driven_steps(run, np.array([0.0, 0.15, 0.0]), 4).mean(axis=0)
     assert step[1] == pytest.approx(0.15, rel=0.1)
     run.run(0.3)  # some way round
-    driven_step(run, np.array([0.06, 0.0, 0.0]), 6)
+    driven_steps(run, np.array([0.06, 0.0, 0.0]), 6)
     assert run.truth.up > 0.9 and run.core.engine.active.name == "forward"
 
 

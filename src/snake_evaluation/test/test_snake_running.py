@@ -12,8 +12,19 @@ import numpy as np
 import pytest
 
 from shellbot_common import SettingsError
-from snake_evaluation.commanded import driven_step
-from snake_evaluation.running import CYCLES, VELOCITIES, Case, Track, cases_of, embedded_step, row, table
+from snake_evaluation.commanded import driven_steps
+from snake_evaluation.cycles import cost_of_steps
+from snake_evaluation.running import (
+    CYCLES,
+    VELOCITIES,
+    Case,
+    Progress,
+    Track,
+    cases_of,
+    embedded_progress,
+    row,
+    table,
+)
 from snake_evaluation.snake_run import Setup, SnakeRun
 from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
 
@@ -28,10 +39,13 @@ def test_a_step_is_the_mean_of_the_cycles_in_the_axes_of_each():
     for k in range(CYCLES + 1):
         head = x + ahead * math.cos(yaw), y + ahead * math.sin(yaw), 0.026
         track.poses.append((10.0 + k * period, head, (0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw))))
-        track.joints.append((10.001 + k * period, [0.0] * 4))
+        track.joints.append((10.0 + k * period, [0.0] * 4, 2.0))
         x, y, yaw = x + 0.1 * math.cos(yaw), y + 0.1 * math.sin(yaw), yaw + 0.2
     assert track.time == 10.0 + CYCLES
-    assert track.step(10.0, period) == pytest.approx([0.1, 0.0, 0.2])
+    track.joints.append((10.1 + CYCLES, [0.0] * 4, 1e3))  # after the cycles
+    found = track.progress(10.0, period, 1.5)
+    assert found.step == pytest.approx([0.1, 0.0, 0.2])
+    assert found.cost == pytest.approx(2.0 / (1.5 * 9.81 * 0.1), rel=1e-3)
 
 
 def test_a_track_of_the_simulator_has_the_truth_of_the_simulator():
@@ -41,13 +55,18 @@ def test_a_track_of_the_simulator_has_the_truth_of_the_simulator():
     def observe():
         state = run.simulator.state()
         track.poses.append((state.time, tuple(state.p_world_base), tuple(state.quat_world_base)))
-        track.joints.append((state.time, tuple(state.q)))
+        track.joints.append((state.time, tuple(state.q), float(np.maximum(0.0, state.effort * state.dq).sum())))
 
     run.observer = observe
     begin = run.simulator.time + 0.1 + 4.0  # begins, and two cycles
-    step = driven_step(run, np.array([0.05, 0.0, 0.0]), CYCLES)
+    steps = driven_steps(run, np.array([0.05, 0.0, 0.0]), CYCLES)
+    step = steps.mean(axis=0)
     assert step[0] > 0.02
-    assert track.step(begin, 1.0) == pytest.approx(step, abs=1e-9)
+    found = track.progress(begin, 1.0, run.simulator.mass)
+    assert found.step == pytest.approx(step, abs=1e-9)
+    # samples at the ends of ticks miss what moves within them
+    assert found.cost == pytest.approx(cost_of_steps(run.energy, run.simulator.mass, steps), rel=0.3)
+    assert found.cost == pytest.approx(embedded_progress(Case(twist=(0.05, 0.0, 0.0)), SnakeRun(Setup())).cost, rel=0.3)
 
 
 def test_every_gait_and_all_families_of_velocities_are_compared():
@@ -76,11 +95,13 @@ def test_of_what_a_short_robot_cannot_do_nothing_is_compared():
 
 def test_a_gait_here_is_that_of_the_experiment():
     run = SnakeRun(Setup(modules=8))
-    step = embedded_step(Case("straight"), run)
+    step, cost = found = embedded_progress(Case("straight"), run)
+    assert 10.0 < cost < 40.0
     assert 0.04 < step[0] < 0.08 and abs(step[1]) < 2e-3
     assert run.simulator.time == pytest.approx(0.1 + 2.0 + CYCLES + run.core.engine.active.shape.period, abs=2.0)
-    line = row(Case("straight"), step, np.array([0.0581, -0.0004, math.radians(2.04)]))
-    assert line["embedded"] == "58, 0 mm, 2.0°" and "straight" in table([line])
+    line = row(Case("straight"), found, Progress(np.array([0.0581, -0.0004, math.radians(2.04)]), math.nan))
+    assert (line["embedded"], line["embedded_cost"]) == ("58, 0 mm, 2.0°", "–")
+    assert f"{cost:.2f}" in table([line])
 
 
 def test_without_a_master_there_is_a_sentence():

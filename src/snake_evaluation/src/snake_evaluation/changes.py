@@ -63,7 +63,7 @@ def _change(setup: Setup, first: str, second: str) -> Change:
     run.run(0.1)
     _begin(run, first)
     run.run(_BEFORE * engine.gaits.shape(first).period)
-    run.reset_greatest()
+    run.begin_measuring()
     begin = run.simulator.time
     _begin(run, second)
     duration, up = run.simulator.time - begin, run.truth.up

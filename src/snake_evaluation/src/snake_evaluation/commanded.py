@@ -89,7 +89,7 @@ def run_commands(argument: Tuple[Setup, Any]) -> List[Commanded]:
 def _drive(run: SnakeRun, name: str, twist: np.ndarray) -> Commanded:
     target, velocity = run.core.drive.target(twist.tolist())
     kind, setup, engine = family(name), run.setup, run.core.engine
-    step = driven_step(run, twist, _CYCLES)
+    step = driven_steps(run, twist, _CYCLES).mean(axis=0)
     if engine.active is None or target is None or engine.active.name != name:
         raise EvaluationError(f"cmd_vel {twist.tolist()} led to {engine.active}, not to {name}")
     expected = velocity * PERIOD
@@ -101,8 +101,11 @@ def _drive(run: SnakeRun, name: str, twist: np.ndarray) -> Commanded:
     )  # fmt: skip
 
 
-def driven_step(run: SnakeRun, twist: np.ndarray, cycles: int) -> np.ndarray:
-    """Return the mean step a cycle under a twist (3,), m/s and rad/s, after it has begun: m, m, rad."""
+def driven_steps(run: SnakeRun, twist: np.ndarray, cycles: int) -> np.ndarray:
+    """Return the steps of cycles under a twist (3,), m/s and rad/s, after it has begun: (cycles, 3), m, m, rad.
+
+    What the run measures, such as its work, is that of these cycles.
+    """
 
     def drive(seconds: float) -> None:
         for _ in range(round(seconds / 0.1)):
@@ -111,8 +114,9 @@ def driven_step(run: SnakeRun, twist: np.ndarray, cycles: int) -> np.ndarray:
 
     run.run(0.1)
     drive(BEGIN + WARM_UP * PERIOD)
+    run.begin_measuring()
     places = [run.truth]
     for _ in range(cycles):
         drive(PERIOD)
         places.append(run.truth)
-    return np.asarray(steps_of(places).mean(axis=0))
+    return steps_of(places)

@@ -82,8 +82,7 @@ def measure(run: SnakeRun, gait: str, direction: int, cycles: int, rolls: bool) 
     assert engine.active is not None  # it has begun
     period, start_roll = engine.active.shape.period, run.truth.roll
     run.run(WARM_UP * period)
-    run.reset_greatest()
-    energy, saturated = run.energy, run.saturated
+    run.begin_measuring()
     places, estimates, is_tipped = [run.truth], [run.estimate], False
     for _ in range(cycles):
         run.run(period)
@@ -92,14 +91,14 @@ def measure(run: SnakeRun, gait: str, direction: int, cycles: int, rolls: bool) 
         is_tipped |= not rolls and abs(math.remainder(places[-1].roll - start_roll, 2.0 * math.pi)) > _TIPPED
     steps = steps_of(places)
     mean, distance = steps.mean(axis=0), float(np.hypot(*steps[:, :2].T).sum())
-    energy, setup, row = run.energy - energy, run.setup, engine.gaits.rows.get(gait)
+    setup, row = run.setup, engine.gaits.rows.get(gait)
     error, turn = _odometry(places, estimates)
     return CycleResult(
         gait, direction, setup.modules, setup.friction, -1 if setup.seed is None else setup.seed,
         1e3 * mean[0], 1e3 * mean[1], math.degrees(mean[2]),
-        energy / (run.simulator.mass * GRAVITY * distance) if distance > 1e-3 * cycles else math.nan,
-        energy / (cycles * period),
-        100.0 * (run.saturated - saturated) / (setup.modules * cycles * period),
+        cost_of_steps(run.energy, run.simulator.mass, steps),
+        run.energy / (cycles * period),
+        100.0 * run.saturated / (setup.modules * cycles * period),
         run.greatest_speed, 100.0 * error / distance if distance > 1e-3 * cycles else math.nan,
         math.degrees(turn) / distance if distance > 1e-3 * cycles else math.nan, bool(is_tipped),
         *(row.winding(setup.modules) if row else ()),
@@ -112,6 +111,12 @@ def steps_of(places: Sequence[Truth]) -> np.ndarray:
     cos, sin = np.cos(yaw[:-1]), np.sin(yaw[:-1])
     dx, dy = np.diff(xy, axis=0).T
     return np.stack([cos * dx + sin * dy, -sin * dx + cos * dy, np.diff(yaw)], axis=1)
+
+
+def cost_of_steps(work_j: float, mass_kg: float, steps: np.ndarray) -> float:
+    """Return the cost of transport of steps (k, 3), m, m and rad: work over m g d; NaN below 1 mm a step."""
+    distance = float(np.hypot(*steps[:, :2].T).sum())
+    return work_j / (mass_kg * GRAVITY * distance) if distance > 1e-3 * len(steps) else math.nan
 
 
 def summarise(runs: Sequence[CycleResult]) -> Dict[str, Any]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from robot_evaluation.tables import markdown_table
+from robot_evaluation.tables import format_cell, markdown_table
 from shellbot_common.rotations import rotation_from_quaternion
 from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
 from snake_motion.families import PERIOD
 from snake_motion.gait_table import GaitRow
 
-from .commanded import driven_step
-from .cycles import request_cycles, steps_of
+from .commanded import driven_steps
+from .cycles import cost_of_steps, request_cycles, steps_of
 from .snake_run import SnakeRun, Truth
 
 CYCLES = 6  # measured, after those that begin a case
@@ -62,8 +62,15 @@ def cases_of(run: SnakeRun, gaits: Optional[Sequence[str]] = None) -> List[Case]
     return moving + list(VELOCITIES if run.core.drive.maps else ())
 
 
+class Progress(NamedTuple):
+    """What a robot makes of a cycle."""
+
+    step: np.ndarray  #: (3,) Forward, left, m, and turning, rad: the mean
+    cost: float  #: Of transport, by the positive work of the joints; NaN for steps below 1 mm
+
+
 class Track:
-    """Joint angles and poses of the head over time.
+    """Joint angles and powers, and poses of the head, over time.
 
     Parameters
     ----------
@@ -73,7 +80,8 @@ class Track:
 
     def __init__(self, geometry: BodyGeometry) -> None:
         self._geometry = geometry
-        self.joints: List[Tuple[float, Sequence[float]]] = []  #: Stamp, s, and angles from head to tail, rad
+        #: Stamp, s, angles from head to tail, rad, and positive power of all joints, W
+        self.joints: List[Tuple[float, Sequence[float], float]] = []
         #: Stamp, s, place of the head in the world, m, and its attitude there, x, y, z, w
         self.poses: List[Tuple[float, Sequence[float], Sequence[float]]] = []
 
@@ -89,32 +97,44 @@ class Track:
     def truth(self, time: float) -> Truth:
         """Return the virtual chassis at the pose and the joints that are next to a time, s."""
         _, place, quaternion = min(self.poses, key=lambda pose: abs(pose[0] - time))
-        _, q = min(self.joints, key=lambda joints: abs(joints[0] - time))
+        _, q, _ = min(self.joints, key=lambda joints: abs(joints[0] - time))
         bodies = body_poses(np.array(q), self._geometry, rotation_from_quaternion(np.array(quaternion)))
         x, y, _, yaw, roll, up = chassis_of(bodies)
         return Truth(x + place[0], y + place[1], yaw, roll, up)
 
-    def step(self, begin: float, period: float) -> np.ndarray:
-        """Return the mean step of `CYCLES` cycles from a time on, s: forward, left, m, and turning, rad."""
-        return np.asarray(steps_of([self.truth(begin + k * period) for k in range(CYCLES + 1)]).mean(axis=0))
+    def progress(self, begin: float, period: float, mass_kg: float) -> Progress:
+        """Return what `CYCLES` cycles from a time on, s, made; of a robot of this mass."""
+        steps = steps_of([self.truth(begin + k * period) for k in range(CYCLES + 1)])
+        end = begin + CYCLES * period
+        powers = [power for stamp, _, power in self.joints if begin <= stamp <= end]
+        work = float(np.mean(powers)) * (end - begin)  # samples are as far apart as the ticks
+        return Progress(steps.mean(axis=0), cost_of_steps(work, mass_kg, steps))
 
 
-def embedded_step(case: Case, run: SnakeRun) -> np.ndarray:
-    """Return the mean step (3,) of a robot in this process, as `Track.step`."""
+def embedded_progress(case: Case, run: SnakeRun) -> Progress:
+    """Return what a robot in this process makes, as `Track.progress`; its work is that of every step of the physics."""
     if not case.gait:
-        return driven_step(run, np.array(case.twist), CYCLES)
+        steps = driven_steps(run, np.array(case.twist), CYCLES)
+        return Progress(steps.mean(axis=0), cost_of_steps(run.energy, run.simulator.mass, steps))
     found = request_cycles(run, case.gait, 1, CYCLES)
-    return np.array([1e-3 * found.forward_mm, 1e-3 * found.left_mm, math.radians(found.yaw_deg)])
+    step = np.array([1e-3 * found.forward_mm, 1e-3 * found.left_mm, math.radians(found.yaw_deg)])
+    return Progress(step, found.cost_of_transport)
 
 
-def row(case: Case, running: np.ndarray, embedded: np.ndarray) -> Dict[str, str]:
-    """Return a row of the table from the steps (3,) of both robots."""
+def row(case: Case, running: Progress, embedded: Progress) -> Dict[str, str]:
+    """Return a row of the table from what both robots make."""
 
     def text(step: np.ndarray) -> str:
         ahead, left, turn = round(1e3 * step[0]) + 0, round(1e3 * step[1]) + 0, round(math.degrees(step[2]), 1) + 0.0
         return f"{ahead}, {left} mm, {turn:.1f}°"
 
-    return {"case": case.name, "running": text(running), "embedded": text(embedded)}
+    return {
+        "case": case.name,
+        "running": text(running.step),
+        "embedded": text(embedded.step),
+        "running_cost": format_cell(running.cost, 2),
+        "embedded_cost": format_cell(embedded.cost, 2),
+    }
 
 
 def table(rows: Sequence[Dict[str, str]]) -> str:
@@ -123,5 +143,7 @@ def table(rows: Sequence[Dict[str, str]]) -> str:
         "case": "gait",
         "running": "robot over ROS: forward, left, turned a cycle",
         "embedded": "embedded simulator in one process",
+        "running_cost": "cost of transport over ROS",
+        "embedded_cost": "in one process",
     }
     return markdown_table(rows, heads)

@@ -9,7 +9,6 @@ import threading
 from pathlib import Path
 from typing import Dict, List, Optional, Sequence
 
-import numpy as np
 import rospy
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
@@ -18,18 +17,17 @@ from std_msgs.msg import String
 
 from robot_evaluation.console import run_tool, say
 from robot_evaluation.parallel import map_jobs
-from robot_evaluation.running_robot_node import WAIT, begin_node, wait_until
+from robot_evaluation.running_robot_node import WAIT, begin_node, loaded_robot, wait_until
 from robot_evaluation.tables import write_between_markers
-from shellbot_common import RobotProfile, SettingsError
+from shellbot_common import SettingsError
 from shellbot_common.publisher_node import Publisher
-from shellbot_common.robot_profile import PARAMETER
 from shellbot_msgs.msg import Mode
 from snake_motion.config import load_engine_config
 from snake_motion.from_description import read_description
 
 from .commanded import BEGIN
 from .cycles import WARM_UP
-from .running import CYCLES, Case, Track, cases_of, embedded_step, row, table
+from .running import CYCLES, Case, Progress, Track, cases_of, embedded_progress, row, table
 from .snake_run import SLOW, Setup, SnakeRun
 
 _START = "start the robot, such as scripts/sim robot:=snake simulator:=gazebo"
@@ -48,10 +46,8 @@ class RunningSnake:
 
     def __init__(self) -> None:
         begin_node(_START)
-        if not rospy.has_param(PARAMETER):
-            raise SettingsError(f"no robot is loaded; {_START}")
-        profile = RobotProfile.from_text(rospy.get_param(PARAMETER))
-        geometry, _, _ = read_description(rospy.get_param("robot_description", ""), profile, load_engine_config())
+        urdf, profile, self._mass = loaded_robot(_START)
+        geometry, _, _ = read_description(urdf, profile, load_engine_config())
         self._names, self.modules = list(profile.joint_names), geometry.modules
         self.time_scale = float(rospy.get_param("snake_motion/time_scale", 1.0))
         gaits_file = rospy.get_param("snake_motion/gaits_file", "")
@@ -73,8 +69,8 @@ class RunningSnake:
                 if not self._news.wait_for(has_come, WAIT):
                     raise SettingsError(f"{failure}; {_START}")
 
-    def step(self, case: Case, period: float) -> np.ndarray:
-        """Return the mean step of a case, (3,) m and rad; the robot lies still afterwards.
+    def progress(self, case: Case, period: float) -> Progress:
+        """Return what a case makes; the robot lies still afterwards.
 
         Raises
         ------
@@ -101,7 +97,7 @@ class RunningSnake:
                 raise SettingsError(f"{case.name}: the robot did something else meanwhile: {self._mode.text}")
             if abs(track.joints[-1][0] - track.time) > _LATE:
                 raise SettingsError(f"{case.name}: joint_states ended at {track.joints[-1][0]:.2f} s")
-            return track.step(begin, period)
+            return track.progress(begin, period, self._mass)
         finally:
             self._gait.publish("still 1")
 
@@ -128,8 +124,10 @@ class RunningSnake:
     def _on_joints(self, message: JointState) -> None:
         angles = dict(zip(message.name, message.position))
         if all(name in angles for name in self._names):
+            power = float(sum(max(0.0, effort * speed) for effort, speed in zip(message.effort, message.velocity)))
+            stamp = message.header.stamp.to_sec()
             with self._news:
-                self._track.joints.append((message.header.stamp.to_sec(), [angles[name] for name in self._names]))
+                self._track.joints.append((stamp, [angles[name] for name in self._names], power))
                 self._news.notify_all()
 
     def _on_pose(self, message: Odometry) -> None:
@@ -160,8 +158,8 @@ def compare(gaits: Optional[Sequence[str]], friction: float) -> List[Dict[str, s
 
     def one(case: Case) -> Dict[str, str]:
         embedded = SnakeRun(setup)
-        running = robot.step(case, case.period(embedded))
-        found = row(case, running, embedded_step(case, embedded))
+        running = robot.progress(case, case.period(embedded))
+        found = row(case, running, embedded_progress(case, embedded))
         sys.stderr.write(f"{found['case']}: {found['running']}; here {found['embedded']}\n")  # of a run that ends early
         return found
 

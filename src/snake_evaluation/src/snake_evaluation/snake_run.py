@@ -144,8 +144,9 @@ class SnakeRun:
         slips = load_slips(setup.odometry_file or slips_file(setup.modules)) if slips is None else slips
         self.core = SnakeCore(engine, drive, self.geometry, slips)
         self.output: Optional[CoreOutput] = None
+        # since `begin_measuring`:
         self.energy = 0.0  # J, positive mechanical work of the servos
-        self.greatest_speed = 0.0  # rad/s, of any joint, since `reset_greatest`
+        self.greatest_speed = 0.0  # rad/s, of any joint
         self.greatest_reference = 0.0  # rad/s
         self.saturated = 0.0  # joint seconds at the stall torque
         self.observer: Optional[Callable[[], None]] = None
@@ -202,9 +203,9 @@ class SnakeRun:
                 return True
         return False
 
-    def reset_greatest(self) -> None:
-        """Begin to look for the greatest speeds anew."""
-        self.greatest_speed = self.greatest_reference = 0.0
+    def begin_measuring(self) -> None:
+        """Begin anew with work, saturation and greatest speeds."""
+        self.greatest_speed = self.greatest_reference = self.energy = self.saturated = 0.0
 
     @property
     def estimate(self) -> Tuple[float, float, float]:
