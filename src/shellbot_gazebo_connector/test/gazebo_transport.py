@@ -12,7 +12,8 @@ def frame(data):
 
 
 def received(connection):
-    return connection.recv(int(connection.recv(8, socket.MSG_WAITALL), 16), socket.MSG_WAITALL)
+    size = connection.recv(8, socket.MSG_WAITALL)
+    return connection.recv(int(size, 16), socket.MSG_WAITALL) if size else b""
 
 
 def packet(kind, data):
@@ -37,6 +38,8 @@ class Master(threading.Thread):
         for byte in greeting:  # as slowly as a network may be
             master.sendall(bytes([byte]))
         self.advertised = received(master)
+        if not self.advertised:
+            return  # it hung up: the greeting was not that of its world
         port, shift = 0, 0
         for byte in self.advertised[self.advertised.rindex(b"\x20") + 1 :]:
             port, shift = port | (byte & 0x7F) << shift, shift + 7

@@ -184,7 +184,7 @@ def test_gazebo_begins_once_with_the_controllers_unless_it_stays_paused(
     launch = loaded(tmp_path, "gazebo.launch", [*given, *arguments])
     nodes = {node.name: node for node in launch.nodes}
     assert nodes["spawn_robot"].args.split() == spawns
-    assert nodes["spawn_robot"].required, "without the robot the launch ends"
+    assert nodes["spawn_robot"].required and nodes["start_controllers"].required, "without either the launch ends"
     assert parameters(launch)["/server_required"], "without Gazebo, too: spawn_model would wait for it for ever"
     assert nodes["start_controllers"].args.split() == ["joint_state_controller", "shellbot_legs_controller"]
     assert nodes["gazebo_pace"].args.split() == ["shellbot_legs_controller", *paces]

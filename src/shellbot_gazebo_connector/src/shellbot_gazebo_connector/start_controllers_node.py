@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Node ``start_controllers``: loads controllers, starts all of them in one step of Gazebo, and ends.
+"""Node ``start_controllers``: loads controllers and starts all of them in one step of Gazebo.
 
-ros_control's own ``spawner`` stays, and stops its controllers as it ends. By then Ctrl-C has ended Gazebo's steps, so
-they cannot stop; Gazebo waits for this call, and roslaunch for Gazebo, for 15 s until it escalates.
+ros_control's own ``spawner`` stops its controllers as it ends. By then Ctrl-C has ended Gazebo's steps, so they cannot
+stop; Gazebo waits for this call, and roslaunch for Gazebo, for 15 s until it escalates.
+
+It is required: without controllers the launch ends. With them, the program becomes one that sleeps, as its own end
+would end the launch, too.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any, List
 
@@ -48,3 +52,6 @@ def main() -> None:
     except (rospy.ServiceException, rospy.ROSException):  # Gazebo ended first
         if not rospy.is_shutdown():
             raise
+        return
+    rospy.signal_shutdown("the controllers run")
+    os.execvp("sleep", ["sleep", "infinity"])
