@@ -150,6 +150,19 @@ def test_every_contact_has_the_friction_stiffness_and_bits_of_its_link(model):
             assert value is not None and float(value) == float(stated), (link, path)
 
 
+def test_every_contact_sensor_has_the_shapes_of_its_link_and_none_fixed_to_it(model):
+    description, converted = model
+    links = {link.get("name"): link for link in converted.findall("link")}
+    sensors = {name: link.findall("sensor[@type='contact']") for name, link in links.items()}
+    for body, found in sensors.items():
+        own = [c.get("name") for c in links[body].findall("collision") if "_fixed_joint_lump__" not in c.get("name")]
+        for sensor in found:
+            assert sorted(c.text for c in sensor.findall("contact/collision")) == sorted(own), body
+    count = sum(len(found) for found in sensors.values())
+    assert count == len(description.root.findall("gazebo/sensor[@type='contact']"))
+    assert count == (6 if description.root.get("name") == "shellbot" else 0)
+
+
 def test_every_visual_has_the_colour_of_its_link(model):
     description, converted = model
     parts = parts_of(converted, "visual")

@@ -49,7 +49,7 @@ OWN = {
         "robot_mechanics",
     },
     "shellbot_simulator": {"shellbot_common", "shellbot_control"},
-    "shellbot_gazebo_connector": {"shellbot_common", "shellbot_control"},
+    "shellbot_gazebo_connector": {"shellbot_common", "shellbot_control", "robot_mechanics"},
     "shellbot_motor_driver": {
         "shellbot_common",
         "shellbot_description",

@@ -40,6 +40,7 @@ PLUGINS = {
         "cameraInfoTopicName": "camera_info",
         "frameName": "camera_optical_frame",
     },
+    "libgazebo_ros_bumper.so": {"bumperTopicName": "gazebo/contacts/lower_6_foot", "frameName": "world"},
 }
 
 
@@ -164,7 +165,8 @@ def test_simulator_argument(variant, simulator):
     assert texts == PLUGINS
     assert float(plugins["libgazebo_ros_imu_sensor.so"].findtext("updateRateHZ")) == 100.0
     sensors = {item.find("sensor").get("name"): item.get("reference") for item in robot.findall("gazebo[sensor]")}
-    assert sensors == {"imu": "imu_link", "camera": "camera_link"}
+    feet = {f"lower_{k}_foot": f"lower_{k}_tibia_link" for k in range(1, 7)}
+    assert sensors == {"imu": "imu_link", "camera": "camera_link", **feet}
     surfaces = [item for item in robot.findall("gazebo") if item.find("collision") is not None]
     friction = {item.get("reference"): float(item.findtext("collision/surface/friction/ode/mu")) for item in surfaces}
     links = {link.get("name") for link in robot.findall("link")}

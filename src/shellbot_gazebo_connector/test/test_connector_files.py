@@ -188,6 +188,9 @@ def test_gazebo_begins_once_with_the_controllers_unless_it_stays_paused(
     assert parameters(launch)["/server_required"], "without Gazebo, too: spawn_model would wait for it for ever"
     assert nodes["start_controllers"].args.split() == ["joint_state_controller", "shellbot_legs_controller"]
     assert nodes["gazebo_pace"].args.split() == ["shellbot_legs_controller", *paces]
+    assert not nodes["gazebo_contacts"].respawn, "it ends where no link has a sensor"
+    for name in ("gazebo_contacts",):
+        assert dict(nodes[name].remap_args)["/clock"] == f"/{name}/no_clock", "a thousand messages a second for nothing"
     values = parameters(launch)
     assert len(values["/shellbot_legs_controller/joints"]) == joints
     assert values["/paused_at_start"] is True
