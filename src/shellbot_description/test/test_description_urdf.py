@@ -35,7 +35,7 @@ PLUGINS = {
     "libgazebo_ros_imu_sensor.so": {"topicName": "imu/data", "bodyName": "imu_link", "frameName": "imu_link"},
     "libgazebo_ros_p3d.so": {"topicName": "ground_truth/odom", "bodyName": "base_link", "frameName": "world"},
     "libgazebo_ros_camera.so": {
-        "cameraName": "camera",
+        "cameraName": "cameras/camera_link",
         "imageTopicName": "image_raw",
         "cameraInfoTopicName": "camera_info",
         "frameName": "camera_optical_frame",

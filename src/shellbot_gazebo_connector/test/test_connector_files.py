@@ -189,7 +189,8 @@ def test_gazebo_begins_once_with_the_controllers_unless_it_stays_paused(
     assert nodes["start_controllers"].args.split() == ["joint_state_controller", "shellbot_legs_controller"]
     assert nodes["gazebo_pace"].args.split() == ["shellbot_legs_controller", *paces]
     assert not nodes["gazebo_contacts"].respawn, "it ends where no link has a sensor"
-    for name in ("gazebo_contacts",):
+    assert nodes["gazebo_camera"].type == "gazebo_camera"
+    for name in ("gazebo_contacts", "gazebo_camera"):
         assert dict(nodes[name].remap_args)["/clock"] == f"/{name}/no_clock", "a thousand messages a second for nothing"
     values = parameters(launch)
     assert len(values["/shellbot_legs_controller/joints"]) == joints
