@@ -10,6 +10,7 @@ would end the launch, too.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import Any, List
@@ -53,5 +54,6 @@ def main() -> None:
         if not rospy.is_shutdown():
             raise
         return
-    rospy.signal_shutdown("the controllers run")
+    with contextlib.suppress(AttributeError):  # Debian 11's rospy asks its threads for isAlive, at the very end
+        rospy.signal_shutdown("the controllers run")
     os.execvp("sleep", ["sleep", "infinity"])
