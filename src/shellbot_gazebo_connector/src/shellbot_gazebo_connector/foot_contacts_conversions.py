@@ -50,7 +50,7 @@ def contacts_message(loads: FootLoads, names: Sequence[str], base: str) -> Conta
         header=Header(stamp=rospy.Time.from_sec(loads.time), frame_id=base),
         model="feet",
         contacts=[
-            Contact(name, bool(carries), _NAN, float(share), Point(*foot), Point(*centre), _NOWHERE)
-            for name, carries, share, foot, centre in rows
+            Contact(name, bool(carries), _NAN, float(fraction), Point(*foot), Point(*centre), _NOWHERE)
+            for name, carries, fraction, foot, centre in rows
         ],
     )
