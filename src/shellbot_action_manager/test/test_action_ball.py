@@ -12,12 +12,13 @@ from action_echo import LEVEL, EchoRobot
 
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.body.levelling import Levelling, opened
+from shellbot_action_manager.body.rolling import load_rolling
 from shellbot_action_manager.body.transform_path import TransformPath, load_transform
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ConfigError
 from shellbot_action_manager.interface import Feedback
 from shellbot_action_manager.modes.mode_table import Mode
-from shellbot_common import package_file
+from shellbot_common import TICK, package_file
 from shellbot_description import named_pose_array
 from shellbot_kinematics import pack_references
 
@@ -201,8 +202,27 @@ class Blocked(EchoRobot):
     def apply(self, output):
         held = self.q.copy()
         super().apply(output)
+        self.commanded = self.q.copy()
         if self.blocked >= 0:
             self.q[self.blocked] = held[self.blocked]
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_joint_that_is_held_up_as_the_ball_rolls_is_commanded_little_farther_than_it_is_and_named(way):
+    r, twist = Blocked(ActionManagerCore.from_description(start_mode="shell"), "closed"), np.array([0.14, 0.0, 0.0])
+    r.run(1.0, twist=twist)  # too slow for kicks
+    joint = int(np.argmax(np.abs(r.q - CLOSED)))
+    if way > 0.0:  # shut, with gores that are to open; else open, with gores that are to shut
+        r.run(1.0, twist=np.zeros(3))
+    r.blocked, leads = joint, []
+    while "does not follow" not in r.tick(twist=way * twist).mode.text:
+        leads.append(abs(r.commanded[joint] - r.q[joint]))
+        assert len(leads) < 700
+    config = load_rolling().yielding
+    assert max(leads[: round(config.after / TICK)]) > 0.4
+    relieved = leads[round((config.after + 0.35) / TICK) : round((config.after + config.relief - 0.05) / TICK)]
+    assert max(relieved) == pytest.approx(config.lead, abs=1e-3)
+    assert r.core.geometry.joint_names[joint] in r.output.mode.text
 
 
 def test_a_tibia_whose_femur_is_far_behind_as_the_ball_opens_is_held_back_without_a_jump():

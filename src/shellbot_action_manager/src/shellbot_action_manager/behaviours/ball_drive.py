@@ -15,6 +15,7 @@ from shellbot_action_manager.body.levelling import leans
 from shellbot_action_manager.body.limbs import LimbCommand
 from shellbot_action_manager.body.pushers import Pushers
 from shellbot_action_manager.body.rolling import RollingConfig
+from shellbot_action_manager.body.yielding import Yielding
 from shellbot_common.rotations import rotation_from_quaternion
 
 _AZIMUTH = np.arange(6) * np.pi / 3.0  # of the legs, rad
@@ -53,12 +54,14 @@ class BallDrive:
         self._config, self._transformation = config, transformation
         self._yaw = float(geometry.closed_lower[0, :2].sum())
         self._pushers = Pushers(config.pushers, _AZIMUTH + self._yaw, _AZIMUTH + np.radians(geometry.upper.azimuth))
+        self._yielding = Yielding(config.yielding, geometry.limbs)
         self.R_world_base, self.omega_world = np.eye(3), np.zeros(3)
         self.reset()
 
     def reset(self) -> None:
         """Begin with shut gores."""
         self._offset = np.zeros((6, 4))
+        self._yielding.reset()
 
     def measure(self, state: State) -> Optional[np.ndarray]:
         """Return the velocity (2,) over the ground in level axes that do not turn, m/s; None: not measured."""
@@ -105,4 +108,5 @@ class BallDrive:
         posture = self._transformation.closed_posture(dt, state, level)
         posture[:, 2:] += self._offset
         self._transformation.unhook(dt, posture, state, ("lower", "upper"))
-        return limb_commands(LowerCommand(posture[:, :4], None), posture[:, 4:], None)
+        limbs = limb_commands(LowerCommand(posture[:, :4], None), posture[:, 4:], None)
+        return self._yielding.step(dt, limbs, state.q)

@@ -11,6 +11,7 @@ import numpy as np
 
 from shellbot_action_manager.body.pushers import Pair, PusherConfig
 from shellbot_action_manager.body.righting import RightingConfig
+from shellbot_action_manager.body.yielding import YieldingConfig
 from shellbot_action_manager.errors import ConfigError
 from shellbot_common import Settings, number, package_file, required
 
@@ -26,6 +27,7 @@ class RollingConfig(Settings, error=ConfigError):
     turn_acceleration: float = number(0.1, 100.0, "rad/s^2")
     pushers: PusherConfig = required()
     righting: RightingConfig = required()
+    yielding: YieldingConfig = required()
     gain: float = number(0.0, 20.0, "s/m")
     integral: float = number(0.0, 50.0, "1/m")
     brake: float = number(0.0, 20.0, "s/m")
