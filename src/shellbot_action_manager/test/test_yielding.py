@@ -22,9 +22,9 @@ AHEAD = 0.4  # rad
 
 def commanded(yielding, q, ahead=AHEAD):
     """One tick: joint 1 is commanded ahead of where it is, the others are where they are commanded."""
-    wanted = q.copy()
-    wanted[1] += ahead
-    limbs = {"legs": LimbCommand(wanted[:4].reshape(2, 2)), "arms": LimbCommand(wanted[4:].reshape(1, 1))}
+    requested = q.copy()
+    requested[1] += ahead
+    limbs = {"legs": LimbCommand(requested[:4].reshape(2, 2)), "arms": LimbCommand(requested[4:].reshape(1, 1))}
     done = yielding.step(TICK, limbs, q)
     return np.concatenate([done["legs"].q.ravel(), done["arms"].q.ravel()])
 
@@ -79,6 +79,6 @@ def test_a_new_beginning_forgets_what_was_held_up(yielding):
     assert commanded(yielding, q)[1] == AHEAD
 
 
-def test_a_lead_with_which_a_joint_would_come_free_by_itself_is_refused():
+def test_a_lead_greater_than_what_counts_as_behind_is_refused():
     with pytest.raises(ConfigError, match=r"lead is 0\.2; give at most behind, 0\.07"):
         replace(CONFIG, lead=0.2)

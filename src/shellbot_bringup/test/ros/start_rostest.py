@@ -91,6 +91,11 @@ def gazebo_that_refuses_the_robot(folder):
     spawn_model = launch.parents[1] / "spawn_model"
     spawn_model.write_text("#!/bin/sh\nexit 1\n")
     spawn_model.chmod(0o755)
+    manager = folder / "controller_manager"  # of ros_control: it waits for a robot that is spawned
+    manager.mkdir()
+    (manager / "__init__.py").touch()
+    waits = "import time\n\n\ndef load_controller(_name):\n    time.sleep(600.0)\n"
+    (manager / "controller_manager_interface.py").write_text(waits, encoding="utf-8")
     (folder / ".catkin").touch()
 
 
@@ -133,12 +138,6 @@ class StartTest(unittest.TestCase):
             words = (str(SIM), "-p", str(port), "simulator:=gazebo", "variant:=walker", *HEADLESS)
             # extend: else the workspace's setup.sh drops what was not in CMAKE_PREFIX_PATH when it was built
             beside = {"CMAKE_PREFIX_PATH": folder, "CATKIN_SETUP_UTIL_ARGS": "--extend"}
-            # ros_control's, which waits for a robot that is spawned
-            manager = Path(folder, "controller_manager")
-            manager.mkdir()
-            (manager / "__init__.py").touch()
-            waits = "import time\n\n\ndef load_controller(_name):\n    time.sleep(600.0)\n"
-            (manager / "controller_manager_interface.py").write_text(waits, encoding="utf-8")
             beside["PYTHONPATH"] = os.pathsep.join((folder, os.environ["PYTHONPATH"]))
             with Started(*words, port=port, **beside) as sim:
                 sim.wait_for("the robot was not spawned", "the launch ended without Ctrl-C")

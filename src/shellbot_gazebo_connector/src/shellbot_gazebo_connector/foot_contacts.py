@@ -55,7 +55,7 @@ def sensed_contacts(profile: RobotProfile, urdf_text: str) -> Tuple[str, ...]:
 
 
 class FootContacts:
-    """Collects contacts, poses and joints, and tells the load of each foot tick by tick.
+    """Collects contacts, poses and joints, and computes the load of each foot at every tick.
 
     Parameters
     ----------

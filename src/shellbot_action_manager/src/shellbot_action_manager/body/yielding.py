@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Joints of a ball that the ground holds up: after a while their servos no longer press with all their torque."""
+"""Joints of a ball that the ground holds up: their servos press with all their torque for a limited time only."""
 
 from __future__ import annotations
 
