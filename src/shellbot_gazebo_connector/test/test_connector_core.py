@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shellbot_common.robot_profile import Coupling
 from shellbot_control import ConfigurationError, JointLimits, arrival_status
-from shellbot_gazebo_connector import ConnectorCore, ConnectorParameters
+from shellbot_gazebo_connector import ConnectorCore, ConnectorParameters, Output
 
 NAMES = ("lower_1_fan", "lower_1_coxa", "lower_1_femur")
 LIMITS = JointLimits(NAMES, [-2.15, -1.9, -2.6], [0.05, 1.9, 2.6], [3.09, 6.18, 10.2], [0.5, 1.5, 1.8])
@@ -143,6 +143,18 @@ def test_targets_that_go_back_reset_too_and_wait_for_the_joints():
     run.tick = 1
     output = run.states()
     assert output.command.stamp_ns == TICK and keys(output) == []
+
+
+def test_joint_states_left_over_from_before_a_reset_are_no_place_to_start_from():
+    run = Run(tick=5000)
+    run.step(REST)
+    run.core.on_joint_targets(TICK, NAMES, REST)
+    for stamp in (4999 * TICK, 5000 * TICK):
+        assert run.core.on_joint_states(stamp, NAMES, REST) == Output()
+    run.tick = 1
+    output = run.states(REST + [0.0, 1.0, 0.0])
+    assert output.command.stamp_ns == TICK and keys(output) == ["catch_up"]
+    assert output.command.position[1] == pytest.approx(1.0 - 0.01), "slowly from where the joint is now"
 
 
 def test_after_a_reset_time_passes_the_former_time_without_trouble():

@@ -20,7 +20,7 @@ from shellbot_gazebo_connector.parameters import ConnectorParameters
 Array = np.ndarray
 
 NS_PER_S = 1_000_000_000
-# Targets may be this much older than the newest ones when the clock goes back: the node's queue of 50 ticks.
+# Messages may be this much older than the newest ones when the clock goes back: the node's queue of 50 ticks.
 IN_FLIGHT_NS = 500_000_000
 
 
@@ -115,11 +115,12 @@ class ConnectorCore:
         -------
         Output
             The status when it is due, and the command of targets that came before the first joint states; empty for
-            late ones (see `classify_stamp`), which change nothing.
+            late ones (see `classify_stamp`) and those left over from before a reset, which change nothing.
         """
         notices: List[Notice] = []
         kind = _classify(self._states_ns, stamp_ns)
-        if kind is Stamp.LATE:
+        # targets of the new clock may overtake joint states of the old one, in which the robot may stand elsewhere
+        if kind is Stamp.LATE or (self._states_ns is None and self._left_over(self._targets_ns, stamp_ns)):
             return Output()
         if self._states_ns is not None and kind is Stamp.RESET:
             notices.append(self._reset(self._states_ns, stamp_ns))
@@ -175,7 +176,7 @@ class ConnectorCore:
         """
         notices: List[Notice] = []
         if stamp_ns:
-            if self._left_over(stamp_ns):
+            if self._left_over(self._states_ns, stamp_ns):
                 text = f"joint_targets of {stamp_ns / NS_PER_S:.2f} s are from before the reset of the clock: dropped"
                 return Output(notices=(Notice("left over", Level.INFO, text),))
             if self._targets_ns is not None and _classify(self._targets_ns, stamp_ns) is Stamp.RESET:
@@ -229,12 +230,12 @@ class ConnectorCore:
         jump = f"from {newest / NS_PER_S:.2f} to {now_ns / NS_PER_S:.2f} s"
         return Notice("reset", Level.INFO, f"the clock went back {jump}: starting again from the measured joints")
 
-    def _left_over(self, stamp_ns: int) -> bool:
-        """Return whether targets were under way when the clock went back."""
+    def _left_over(self, now_ns: Optional[int], stamp_ns: int) -> bool:
+        """Return whether a message was under way when the clock went back, which now shows ``now_ns``."""
         newest = self._before_reset_ns
-        if newest is None or self._states_ns is None:
+        if newest is None or now_ns is None:
             return False
-        return max(self._states_ns + GAP * NS_PER_S, newest - IN_FLIGHT_NS) < stamp_ns <= newest
+        return max(now_ns + GAP * NS_PER_S, newest - IN_FLIGHT_NS) < stamp_ns <= newest
 
     def _lies_ahead(self, stamp_ns: int) -> bool:
         if self._states_ns is None:
