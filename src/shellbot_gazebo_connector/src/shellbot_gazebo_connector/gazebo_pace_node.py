@@ -19,7 +19,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
 
-from shellbot_common import labelled_stamp
+from shellbot_common import SettingsError, labelled_stamp
 from shellbot_common.diagnostics_conversions import diagnostic_status, diagnostics
 from shellbot_common.init_node import init_node
 from shellbot_common.parameters_node import wait_for_parameters
@@ -52,7 +52,8 @@ class GazeboPaceNode:
         while command.get_num_connections() == 0 and not rospy.is_shutdown():
             time.sleep(LOOK)
         command.unregister()
-        rospy.ServiceProxy("/gazebo/unpause_physics", Empty)()
+        if not rospy.is_shutdown():
+            rospy.ServiceProxy("/gazebo/unpause_physics", Empty)()
 
     def run(self) -> None:
         """Make the steps, and report once a second of wall clock, until shutdown; then leave Gazebo running."""
@@ -108,7 +109,9 @@ class GazeboPaceNode:
             self._pace.on_states(message.header.stamp.to_sec(), time.monotonic())
 
     def _on_command(self, message: Float64MultiArray) -> None:
-        stamp_ns = labelled_stamp(message.layout.dim[0].label) if message.layout.dim else None
+        stamp_ns = None
+        with contextlib.suppress(SettingsError):  # no stamp, but the controllers follow the command
+            stamp_ns = labelled_stamp(message.layout.dim[0].label) if message.layout.dim else None
         if stamp_ns is not None:
             with self._changed:
                 self._due = self._pace.on_command(1e-9 * stamp_ns, time.monotonic()) or self._due

@@ -226,21 +226,23 @@ class ActionManagerNode:
 
     def _on_lost_legs(self, message: UInt8MultiArray) -> None:
         try:
-            self._lost_by_hand = conversions.lost_legs(message)
+            lost = conversions.lost_legs(message)
         except ValueError as error:
             rospy.logwarn(f"action_manager: {error}")
             return
-        self._lose_legs()
+        with self._lock:
+            self._lost_by_hand = lost
+            self._lose_legs()
 
     def _on_servo_states(self, message: ServoStates) -> None:
         servos = [(servo.joint, servo.age, servo.torque_enabled) for servo in message.servos]
-        self._lost_by_servos = self._lost_servos.update(message.header.stamp.to_sec(), servos)
-        self._lose_legs()
+        with self._lock:
+            self._lost_by_servos = self._lost_servos.update(message.header.stamp.to_sec(), servos)
+            self._lose_legs()
 
     def _lose_legs(self) -> None:
         lost = tuple(sorted({*self._lost_by_hand, *self._lost_by_servos}))
-        with self._lock:
-            self._commands = replace(self._commands, lost_legs=lost)
+        self._commands = replace(self._commands, lost_legs=lost)
 
     def _on_gait_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
         with self._lock:

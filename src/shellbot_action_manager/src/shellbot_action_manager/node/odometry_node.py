@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 import threading
@@ -55,7 +56,8 @@ class OdometryNode:
                 ticks, longest, stamp, memory = self._ticks, self._longest, self._time, self._core.memory
                 self._ticks, self._longest = 0, 0.0
             if ticks:  # outlives this process; the next one goes on from it
-                rospy.set_param(_MEMORY, memory)
+                with contextlib.suppress(OSError):  # a master that is away takes it again when it is back
+                    rospy.set_param(_MEMORY, memory)
             self._diagnostics.publish(diagnostics_message(rospy.get_name(), stamp, ticks, longest, None))
 
     def _on_contacts(self, message: Contacts) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from typing import Optional
+from typing import Optional, Tuple
 
 import actionlib
 import rospy
@@ -42,7 +42,7 @@ class TransformAndRollNode:
         self._mode: Optional[Mode] = None
         self._seen: Optional[TransformObservation] = None
         self._last_feedback, self._last_odom = -1.0, time.monotonic()  # feedback, simulated; odom, wall
-        self._requests: queue.Queue[str] = queue.Queue()
+        self._requests: queue.Queue[Tuple[TransformAndRoll, str]] = queue.Queue()
         self._cmd_vel = Publisher("cmd_vel", Twist, queue_size=1, tcp_nodelay=True)
         self._server = ActionServer(NAME, PerformActionAction, self._on_goal, self._on_cancel, False)
         threading.Thread(target=self._request, daemon=True).start()
@@ -102,8 +102,8 @@ class TransformAndRollNode:
                 self._obey(self._core.step(self._seen), t)
 
     def _obey(self, orders: TransformCommands, t: float) -> None:
-        if orders.request:
-            self._requests.put(orders.request)
+        if orders.request and self._core is not None:
+            self._requests.put((self._core, orders.request))
         if orders.velocity is not None:
             twist = Twist()
             twist.linear.x, twist.linear.y = orders.velocity
@@ -122,7 +122,7 @@ class TransformAndRollNode:
     def _request(self) -> None:
         # A service call waits for its answer, which must not keep the ticks waiting.
         while not rospy.is_shutdown():
-            mode, reason = self._requests.get(), ""
+            (core, mode), reason = self._requests.get(), ""
             try:
                 rospy.wait_for_service("request_mode", timeout=SERVICE)
                 answer = rospy.ServiceProxy("request_mode", RequestMode)(mode)
@@ -130,8 +130,8 @@ class TransformAndRollNode:
             except (rospy.ROSException, rospy.ServiceException) as error:
                 reason = f"request_mode cannot be called: {error}"
             with self._server.lock:
-                if reason and self._core is not None:
-                    self._core.refused(reason)
+                if reason and core is self._core:  # the goal of the request may have ended meanwhile
+                    core.refused(reason)
 
 
 def main() -> None:
