@@ -164,8 +164,7 @@ class WalkNode:
                 names = ", ".join(self._topics[index] for index in silent)
                 text = f"nothing from {names}: holding the last command until it comes"
                 self._log(Notice("silent", Level.WARN, text))
-                with self._lock:
-                    self._show_hold(text, rospy.Time.from_sec(max(self._time, 0.0)))
+                self._show_hold(text, rospy.Time.from_sec(max(self._time, 0.0)))
 
     def _on_tick(self, states: JointState, imu: Imu, *feet: Any) -> None:
         stamp = states.header.stamp
@@ -186,15 +185,15 @@ class WalkNode:
                 feedback = convert.feedback_from_messages(states, imu, felt, self._names, self._wrenches)
                 command = self._core.step(feedback, self._time)
             except WalkError as error:
-                text = f"{error}: holding the last command"
-                self._log(Notice("tick", Level.WARN, text))
-                if self._core.status().mode == "stopped" or self._time - self._good <= SILENCE:
-                    self._show(self._core.status(), stamp)
-                else:
-                    self._show_hold(text, stamp)
-                return
-            self._good = self._time
-            state, status = self._base.step(self._time, self._core, feedback), self._core.status()
+                failure, status = f"{error}: holding the last command", self._core.status()
+                is_held = status.mode != "stopped" and self._time - self._good > SILENCE
+            else:
+                failure, self._good = "", self._time
+                state, status = self._base.step(self._time, self._core, feedback), self._core.status()
+        if failure:
+            self._log(Notice("tick", Level.WARN, failure))
+            self._show_hold(failure, stamp) if is_held else self._show(status, stamp)
+            return
         self._targets.publish(targets_message(self._names, command, stamp))
         self._odometry.publish(convert.odometry_message(state, stamp, self._link))
         self._transforms.sendTransform(convert.transforms(state, stamp, self._link))
@@ -206,12 +205,14 @@ class WalkNode:
             self._show(Status("stopped", "stopped", text[0].upper() + text[1:] + "."), stamp)
 
     def _show(self, status: Status, stamp: rospy.Time) -> None:
+        """Show how the action and the robot are; called without the lock, which `report` takes, too."""
         self._actions.report(self._time)
-        if status != self._shown:
-            if status.mode != "motion" or status.target != self._shown.target:  # not each of its frames
-                rospy.loginfo("walk: %s", status.text)
-            self._shown = status
-            self._mode.publish(convert.mode_message(status, stamp))
+        with self._lock:  # the thread of `watch` shows, too
+            if status != self._shown:
+                if status.mode != "motion" or status.target != self._shown.target:  # not each of its frames
+                    rospy.loginfo("walk: %s", status.text)
+                self._shown = status
+                self._mode.publish(convert.mode_message(status, stamp))
 
 
 def main() -> None:
