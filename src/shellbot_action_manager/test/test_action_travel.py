@@ -39,6 +39,16 @@ nods_again:
   text: loops in a loop
   steps:
     - {while: elapsed < 100, repeat: 2, action: nodding}
+in_vain:
+  text: loops over a loop that does nothing
+  parameters: {nods: {default: 0, range: [0, 1]}}
+  steps:
+    - {name: nod, when: nods > 0, do: [{move: body, through: [{z: 0.01}, {z: 0}]}]}
+    - {while: elapsed >= 0, repeat: 500, action: never}
+never:
+  text: waits before it began
+  steps:
+    - {name: look, while: elapsed < 0, wait: 1}
 out:
   text: walks away
   steps:
@@ -284,6 +294,16 @@ def test_loops_in_loops_count_anew(robot):
         robot.tick()
         nods += before.phase > 0.5 and (status(robot).outcome is not None or status(robot).phase < 0.5)
     assert status(robot).outcome is Outcome.SUCCEEDED and nods == 4
+
+
+@pytest.mark.parametrize("nods", [0, 1])
+def test_loops_that_do_nothing_end_the_action_and_the_robot_goes_on(robot, nods):
+    begin(robot, "in_vain", nods=nods)
+    finish(robot)
+    assert status(robot).outcome is Outcome.ABORTED
+    assert status(robot).text == "in_vain: its loops do nothing; give the step in them another condition"
+    robot.run(0.5, twist=[0.1, 0.0, 0.0])
+    assert robot.core.twist[0] > 0.0, "it obeys again"
 
 
 def test_a_loop_ends_by_the_distance_walked(robot):

@@ -201,6 +201,9 @@ class Performer:
                 index = index + 1 if holds else part.end
             else:
                 break
+        else:  # what they go by is the same until the next tick
+            self.end(Outcome.ABORTED, f"{plan.name}: its loops do nothing; give the step in them another condition")
+            return
         if part is None and self._cancel is not None:  # its way back was never free
             self.end(Outcome.CANCELLED, f"{plan.name} cancelled, back at rest at its own end")
         if part is None:
