@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import Any, Dict
 
 import numpy as np
@@ -20,14 +21,16 @@ from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
+from shellbot_control import Gains
 from shellbot_control.gains_subscription_node import subscribe_gains
 
 
 class ArmMotionNode:
-    """Each joint_states is a tick."""
+    """Each joint_states is a tick; what comes on another topic, in another thread, counts from the next tick on."""
 
     def __init__(self, motion: ArmMotion, names: Any, controller: str) -> None:
         self._motion, self._names, self._log = motion, list(names), NodeLog("arm_motion")
+        self._lock = threading.Lock()  # of the motion
         self._targets = Publisher("joint_targets", JointState, queue_size=1, tcp_nodelay=True)
         for name, value in vars(motion.page).items():
             rospy.set_param(f"~{name}", value)
@@ -36,28 +39,35 @@ class ArmMotionNode:
             rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
             rospy.Subscriber("arm_target", JointState, self._on_target, queue_size=1),
             rospy.Subscriber("joint_states", JointState, self._on_joints, queue_size=1, tcp_nodelay=True),
-            *subscribe_gains(controller, names, lambda joint, gains: motion.set_stiffness(joint, gains.p)),
+            *subscribe_gains(controller, names, self._on_gains),
         ]
 
     def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
         try:
-            self._motion.page = MotionPage(**{name: page[name] for name in vars(self._motion.page)})
+            with self._lock:
+                self._motion.page = MotionPage(**{name: page[name] for name in vars(self._motion.page)})
         except SettingsError as error:
             self._log(Notice("page", Level.ERROR, f"page refused: {error}"))
             page.update(vars(self._motion.page))
             return page
-        text = self._motion.warning()
+        text = self._motion.warning()  # without the lock: it takes several ticks, which go on
         if text:
             self._log(Notice("gains", Level.WARN, text))
         return page
 
     def _on_stopped(self, message: Bool) -> None:
-        self._motion.stopped = message.data
+        with self._lock:
+            self._motion.stopped = message.data
+
+    def _on_gains(self, joint: str, gains: Gains) -> None:
+        with self._lock:
+            self._motion.set_stiffness(joint, gains.p)
 
     def _on_target(self, message: JointState) -> None:
         target = dict(zip(message.name, message.position))
         if len(target) == len(message.name) == len(message.position) > 0:
-            refusal = self._motion.aim(target)
+            with self._lock:
+                refusal = self._motion.aim(target)
         else:
             refusal = f"{len(message.name)} names, {len(message.position)} positions; give each joint once, in rad"
         if refusal:
@@ -70,8 +80,9 @@ class ArmMotionNode:
             self._log(Notice("joints", Level.WARN, f"joint_states lack angle or speed of {missing}: no targets"))
             return
         q, v = np.transpose([measured[name] for name in self._names])
-        interface = self._motion.page.interface
-        command = self._motion.step(message.header.stamp.to_sec(), q, v)
+        with self._lock:
+            interface = self._motion.page.interface
+            command = self._motion.step(message.header.stamp.to_sec(), q, v)
         targets = JointState(name=self._names, **{interface: command.tolist()})
         targets.header.stamp = message.header.stamp
         self._targets.publish(targets)

@@ -81,7 +81,8 @@ class ArmMotion:
     command is q_ref + feed_forward * tau / p, where tau is the torque of the reference by the dynamics; the servo's
     stiffness is the feedback. By the other laws, which give torques for the measured state, it is q + tau / p, with q
     taken on to the time at which the command is in force, so that nothing is left of the servo's own feedback. By the
-    interface `effort` the torques themselves are commanded, and the servos are out of action.
+    interface `effort` the torques themselves are commanded, and the servos are out of action. Not thread safe, but for
+    `warning`.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ class ArmMotion:
     Attributes
     ----------
     page : MotionPage
-        May be replaced at any time.
+        May be replaced between two ticks.
     stopped : bool
         Whether an emergency stop holds the joints; afterwards the arm moves from there to its target.
     """
@@ -113,7 +114,9 @@ class ArmMotion:
     def set_stiffness(self, joint: str, stiffness: float) -> None:
         """Take the stiffness (N m/rad) of the servo in force; a limp one, which holds no torque, changes nothing."""
         if stiffness > 0.0:
-            self._stiffness[self._model.joint_names.index(joint)] = stiffness
+            changed = self._stiffness.copy()  # another thread's `warning` may be reading the former one
+            changed[self._model.joint_names.index(joint)] = stiffness
+            self._stiffness = changed
 
     def aim(self, target: Mapping[str, float]) -> str:
         """Move to a target, joints that are not named as they are; returns why not, in words, or nothing."""
