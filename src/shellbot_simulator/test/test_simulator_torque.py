@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import tiny_robot
 
 from shellbot_common import TICK
 from shellbot_description import expand, named_pose_array, robot_profile
@@ -148,6 +149,36 @@ def test_commanded_torques_are_limited_and_the_servos_hold_or_take_over_afterwar
     for _ in range(20):
         simulator.step_tick()
     assert np.abs(simulator.state().effort).max() > 0.1, "after a reset the servos carry the robot"
+
+
+@pytest.mark.parametrize("ending", ["hold", "command", "hold, then a command", "from outside"])
+def test_servos_with_a_d_gain_take_over_after_torques_without_a_kick(ending):
+    simulator = Simulator(tiny_robot.URDF, tiny_robot.profile())
+    torque = np.array([0.3, -0.3])
+    for _ in range(30):
+        if ending == "from outside":
+            for _ in range(simulator.config.steps_per_tick):
+                simulator.step_torque(torque)
+        else:
+            simulator.command_torque(torque)
+            simulator.step_tick()
+    p, d = 18.5, 0.5
+    for name in simulator.joint_names:
+        simulator.set_gains(name, p, d=d)
+    q, dq = simulator.joint_position, simulator.joint_velocity
+    assert np.abs(q).min() > 0.1, "far from the command before the torques"
+    if ending.startswith("hold"):
+        simulator.hold()
+    target = q if ending == "hold" else q + [0.02, -0.02]
+    if ending != "hold":
+        simulator.command(target)
+    simulator.step_tick()
+    np.testing.assert_allclose(simulator.step_effort[0], p * (target - q) - d * dq, atol=0.05)
+    before = simulator.step_effort[-1]
+    simulator.command(target + 0.01)  # from here on a command has one before it
+    simulator.step_tick()
+    assert (simulator.step_effort[0] - before > 0.5 * d * 0.01 / TICK).all()
+    simulator.close()
 
 
 @pytest.mark.parametrize("settings", [{}, {"servo_margin_deg": 0.3}, {"engine": "bullet"}])

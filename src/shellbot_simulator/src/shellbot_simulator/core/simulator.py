@@ -227,7 +227,8 @@ class Simulator:
         """
         target = checked_positions(position, self.joint_names)
         np.minimum(np.maximum(target, self._lower, out=target), self._upper, out=target)
-        self._servos.set_command_rate((target - self._command) / TICK)
+        former = target if self._is_torque_driven else self._command  # none since the torques began
+        self._servos.set_command_rate((target - former) / TICK)
         self._command = target
         self._torque = None
         return target.copy()
