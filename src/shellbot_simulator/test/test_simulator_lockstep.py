@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 
 import numpy as np
@@ -130,4 +131,15 @@ def test_rate_meter():
     for k in range(1000):
         meter.ticked(k * 0.002)
     assert meter.factor(999 * 0.002) == pytest.approx(5.0, rel=0.01)
-    assert RateMeter().factor(1.0) == 0.0
+    meter.ticked(60.0)  # a gap longer than its window is no reason to measure nothing
+    assert 0.0 < meter.factor(60.0) < 0.01
+
+
+def test_rate_meter_measures_nothing_in_less_than_a_second():
+    meter = RateMeter()
+    assert math.isnan(meter.factor(1.0))
+    for k in range(100):
+        meter.ticked(k * 0.01)
+        assert math.isnan(meter.factor(k * 0.01))
+    meter.ticked(1.0)
+    assert meter.factor(1.0) == pytest.approx(1.0)

@@ -11,6 +11,7 @@ from shellbot_common import TICK
 
 _MAX_LAG = 0.2  # s of wall time that the schedule may be behind before the rest is given up
 _WINDOW = 2.0  # s of wall time over which the factor is measured
+_SHORTEST = 1.0  # s of wall time below which one late tick would count for too much
 
 
 class Pacer:
@@ -59,7 +60,7 @@ class Pacer:
 
 
 class RateMeter:
-    """The real-time factor over the last seconds of wall time."""
+    """The real-time factor over the last seconds of wall time, however few ticks they had; begin anew after a pause."""
 
     def __init__(self) -> None:
         self._samples: Deque[Tuple[float, int]] = collections.deque()
@@ -70,12 +71,12 @@ class RateMeter:
         self._ticks += 1
         if not self._samples or now - self._samples[-1][0] >= 0.1:
             self._samples.append((now, self._ticks))
-        while self._samples and now - self._samples[0][0] > _WINDOW:
+        while len(self._samples) > 1 and now - self._samples[1][0] >= _WINDOW:
             self._samples.popleft()
 
     def factor(self, now: float) -> float:
-        """Return simulated over wall time in the window; 0 if nothing moved."""
-        if not self._samples:
-            return 0.0
+        """Return simulated over wall time in the window; not a number while that is too short to measure it."""
+        if not self._samples or now - self._samples[0][0] < _SHORTEST:
+            return math.nan
         start, ticks = self._samples[0]
-        return (self._ticks - ticks) * TICK / (now - start) if now > start else 0.0
+        return (self._ticks - ticks) * TICK / (now - start)

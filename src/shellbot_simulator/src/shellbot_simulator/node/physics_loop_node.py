@@ -160,6 +160,8 @@ class PhysicsLoop:
         if phase is self._reported:
             return
         if phase is Phase.LOCKED:
+            if self._reported is Phase.HOLD:
+                self._meter = RateMeter()  # until now it was real time at most
             rospy.loginfo(f"simulator: stamped commands arrive, lock-step from t = {self._state.time:.2f} s")
         elif phase is Phase.FALLBACK:
             self._simulator.hold()
@@ -175,6 +177,7 @@ class PhysicsLoop:
         time.sleep(_IDLE)
         self._waited_since = None
         self._pacer.restart(time.monotonic())
+        self._meter = RateMeter()
         self._apply_gains()
         self._refresh_viewer()
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
@@ -94,12 +96,14 @@ class StatePublisher:
         self._state = state
 
     def publish_diagnostics(self, now: float, factor: float, phase: Phase, target: float) -> None:
-        """Publish the achieved real-time factor, once per second of wall time `now` (s)."""
+        """Publish the achieved real-time factor (nan: not measured yet), once per second of wall time `now` (s)."""
         if now < self._next_diagnostics:
             return
         self._next_diagnostics = now + _DIAGNOSTICS_PERIOD
         contacts = self._state.contacts
-        level, text = DiagnosticStatus.OK, f"real-time factor {factor:.2f}, {phase.value}"
+        is_measured = not math.isnan(factor)
+        measured = f"{factor:.2f}" if is_measured else "not measured yet"
+        level, text = DiagnosticStatus.OK, f"real-time factor {measured}, {phase.value}"
         if phase is Phase.FALLBACK:
             level, text = DiagnosticStatus.WARN, "no stamped commands: holding the last one"
         elif phase is Phase.LOCKED and target and factor < _SLOW * target:
@@ -118,4 +122,5 @@ class StatePublisher:
         }
         status = diagnostic_status("simulator: physics", level, text, values, "mujoco")
         self._diagnostics.publish(diagnostics(self._stamp, status))
-        self._factor.publish(factor)
+        if is_measured:
+            self._factor.publish(factor)
