@@ -132,3 +132,13 @@ def test_real_time_before_the_first_command_is_not_called_slow(robot):
     robot.run(2.5)
     found = robot.statuses()
     assert found[-1] == "real-time factor 5.00, locked" and not any(SLOWER in text for text in found), found
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "bullet"])
+def test_the_diagnostics_are_those_of_the_engine_that_runs(robot, engine):
+    robot = robot()
+    simulator = robot.loop._simulator
+    simulator.config = simulator.config.replace(engine=engine)
+    robot.run(0.1)
+    (message,) = Topic.messages["/diagnostics"]
+    assert message.status[0].hardware_id == engine

@@ -120,7 +120,7 @@ class StatePublisher:
             "supply [V]": f"{self._simulator.supply_voltage:.2f}",
             "hottest winding [deg C]": f"{self._simulator.winding_temperature.max():.0f}",
         }
-        status = diagnostic_status("simulator: physics", level, text, values, "mujoco")
+        status = diagnostic_status("simulator: physics", level, text, values, self._simulator.config.engine)
         self._diagnostics.publish(diagnostics(self._stamp, status))
         if is_measured:
             self._factor.publish(factor)
