@@ -15,9 +15,10 @@ from shellbot_simulator.node.node_parameters import NodeParameters
 
 loop_node = pytest.importorskip("shellbot_simulator.node.physics_loop_node", reason="needs ROS")
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
+from rospy import ServiceException  # noqa: E402
 
 from shellbot_common import TICK  # noqa: E402
-from shellbot_simulator.node import obstacle_services_node, state_publisher_node  # noqa: E402
+from shellbot_simulator.node import obstacle_services_node, state_publisher_node, world_services_node  # noqa: E402
 
 SLOWER = "slower than requested"
 
@@ -142,3 +143,22 @@ def test_the_diagnostics_are_those_of_the_engine_that_runs(robot, engine):
     robot.run(0.1)
     (message,) = Topic.messages["/diagnostics"]
     assert message.status[0].hardware_id == engine
+
+
+def test_a_request_whose_caller_gave_up_is_neither_done_nor_logged_as_done(robot, monkeypatch):
+    robot = robot()
+    robot.run(0.1)
+    loop, services = robot.loop, robot.loop._services
+    loop_node.rospy.loginfo.reset_mock()
+    monkeypatch.setattr(world_services_node, "_WAIT", 0.0)
+    reset = services._handler(world_services_node.Request.RESET_SIMULATION)
+    with pytest.raises(ServiceException, match="reset_simulation: the simulator is busy"):
+        reset(None)
+    before = loop._state.tick
+    loop._serve_requests()
+    assert loop._state.tick == before > 0
+    loop_node.rospy.loginfo.assert_not_called()
+    services._wake = loop._serve_requests  # the loop comes to it at once
+    reset(None)
+    assert loop._state.tick == 0
+    loop_node.rospy.loginfo.assert_called_once_with("simulator: reset_simulation at t = 0.00 s")

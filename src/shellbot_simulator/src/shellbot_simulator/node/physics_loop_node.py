@@ -188,8 +188,8 @@ class PhysicsLoop:
                 return
             title, carry_out = entry
             with _lock(self._viewer):
-                carry_out()
-            if title != LIST:
+                is_done = carry_out()
+            if is_done and title != LIST:
                 rospy.loginfo(f"simulator: {title} at t = {self._state.time:.2f} s")
             self._follow_in_viewer()
 

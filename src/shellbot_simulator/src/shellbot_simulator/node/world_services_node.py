@@ -35,14 +35,17 @@ class WorldServices:
     """
 
     def __init__(self, wake: Callable[[], None], serve: Callable[[Request], None]) -> None:
-        self._requests: queue.Queue[Tuple[str, Callable[[], None]]] = queue.Queue()
+        self._requests: queue.Queue[Tuple[str, Callable[[], bool]]] = queue.Queue()
         self._wake, self._serve = wake, serve
         self._services: List[rospy.Service] = [
             rospy.Service(f"/gazebo/{request.value}", Empty, self._handler(request)) for request in Request
         ]
 
-    def next(self) -> Optional[Tuple[str, Callable[[], None]]]:
-        """Return the next request, its title and what to do; None if there is none."""
+    def next(self) -> Optional[Tuple[str, Callable[[], bool]]]:
+        """Return the next request, its title and what to do, which returns whether it was done; None if there is none.
+
+        It is not done if whoever requested it has given up.
+        """
         try:
             return self._requests.get_nowait()
         except queue.Empty:
@@ -59,11 +62,13 @@ class WorldServices:
         done, given_up, lock = threading.Event(), threading.Event(), threading.Lock()
         results: List[Any] = []
 
-        def serve() -> None:
+        def serve() -> bool:
             with lock:
-                if not given_up.is_set():
-                    results.append(carry_out())
-                    done.set()
+                if given_up.is_set():
+                    return False
+                results.append(carry_out())
+                done.set()
+                return True
 
         self._requests.put((title, serve))
         self._wake()
