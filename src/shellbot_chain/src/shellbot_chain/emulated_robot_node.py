@@ -104,8 +104,9 @@ class EmulatedRobotNode:
         if self._contacts.get_num_connections():
             self._contacts.publish(convert.contacts_message(state, stamp, self._mirror.profile.contacts, self._base))
         self._show(report, stamp)
-        if report.stamp >= self._next_diagnostics:
-            self._next_diagnostics = report.stamp + _DIAGNOSTICS_PERIOD
+        now = time.monotonic()  # the stamp is by the wall clock, which may be set back
+        if now >= self._next_diagnostics:
+            self._next_diagnostics = now + _DIAGNOSTICS_PERIOD
             self._diagnose(report, stamp)
 
     def _show(self, report: RobotReport, stamp: rospy.Time) -> None:
