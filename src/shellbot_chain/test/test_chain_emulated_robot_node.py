@@ -8,8 +8,10 @@ from unittest.mock import MagicMock
 
 import pytest
 
+from robot_evaluation.errors import DefinitionError
 from shellbot_chain.emulated_robot_params import EmulatedRobotParams
 from shellbot_chain.emulated_robot_server import RobotReport
+from shellbot_chain.errors import ChainError
 
 node = pytest.importorskip("shellbot_chain.emulated_robot_node", reason="needs ROS")
 
@@ -46,3 +48,14 @@ def test_diagnostics_go_on_when_the_wall_clock_is_set_back(parts, monkeypatch):
     published = [call[0][0] for call in parts.topics["/diagnostics"].publish.call_args_list]
     since = [array.header.stamp.to_sec() - 1.8e9 for array in published]
     assert since == pytest.approx([0.0, 1.0, -3598.0, -3597.0], abs=0.05)
+
+
+@pytest.mark.parametrize("viewer, windows", [("true", 1), ("false", 0)])
+def test_window_and_cameras_are_closed_if_the_robot_does_not_start(parts, viewer, windows):
+    parts.RobotServer.side_effect = ChainError("taken")
+    with pytest.raises(ChainError, match="taken"):
+        node.EmulatedRobotNode(EmulatedRobotParams(viewer=viewer))
+    with pytest.raises(DefinitionError, match="~faults"):
+        node.EmulatedRobotNode(EmulatedRobotParams(viewer=viewer, faults="/nowhere/faults.yaml"))
+    assert parts.Cameras.return_value.close.call_count == 2
+    assert parts.Viewer.return_value.close.call_count == 2 * windows

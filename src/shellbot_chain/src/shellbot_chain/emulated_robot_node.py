@@ -70,7 +70,11 @@ class EmulatedRobotNode:
         )
         self._viewer = self._open_viewer(parameters.viewer)
         # Last: whoever waits for the servos finds sensors, too.
-        self._server = RobotServer(parameters.settings(body))
+        try:
+            self._server = RobotServer(parameters.settings(body))
+        except BaseException:  # a thread that still draws while the program ends can hang it
+            self._close_views()
+            raise
         self._service = rospy.Service("~apply", Trigger, self._apply)
         self._next_diagnostics = 0.0
         self._lost_before = 0.0
@@ -88,10 +92,13 @@ class EmulatedRobotNode:
             while self._server.is_in_use() and time.monotonic() < end:
                 self._server.report(0.1)
         finally:
-            self._cameras.close()
-            if self._viewer is not None:
-                self._viewer.close()
+            self._close_views()
             self._server.close()
+
+    def _close_views(self) -> None:
+        self._cameras.close()
+        if self._viewer is not None:
+            self._viewer.close()
 
     def _publish(self, report: RobotReport) -> None:
         stamp, state = rospy.Time.from_sec(report.stamp), report.state
