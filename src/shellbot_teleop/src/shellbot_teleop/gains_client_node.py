@@ -47,13 +47,17 @@ class GainsClient:
         self._server = server
         self._on_description, self._on_values, self._on_state = on_description, on_values, on_state
         self._changes: queue.Queue[Dict[str, Value]] = queue.Queue()
-        self._ending = threading.Event()
+        self._ending, self._forgetting = threading.Event(), threading.Event()
         self._client: Optional[Client] = None
         self._thread = threading.Thread(target=self._run, name="gains_client", daemon=True)
 
-    def start(self) -> None:
-        """Begin to look for the server; the node must be initialised."""
-        self._thread.start()
+    def join(self) -> None:
+        """Look for the server, at a restarted master anew; does not wait. The node must be initialised."""
+        if self._thread.ident is None:
+            self._thread.start()
+        else:
+            self._forgetting.set()
+            self._changes.put({})
 
     def close(self) -> None:
         """Stop; does not wait."""
@@ -67,6 +71,10 @@ class GainsClient:
     def _run(self) -> None:
         available: Optional[bool] = None
         while not self._ending.is_set() and not rospy.is_shutdown():
+            if self._forgetting.is_set():
+                self._forgetting.clear()
+                self._leave()
+                available = None
             answers = self._probe()
             if answers != available:
                 available = answers
@@ -77,14 +85,24 @@ class GainsClient:
                     else tr("Waiting for the node {name}.", name=self._server),
                 )
             if answers and self._client is None:
-                self._client = Client(
-                    self._server,
-                    timeout=_PROBE_TIMEOUT,
-                    config_callback=self._values,
-                    description_callback=self._description,
-                )
+                try:
+                    self._client = Client(
+                        self._server,
+                        timeout=_PROBE_TIMEOUT,
+                        config_callback=self._values,
+                        description_callback=self._description,
+                    )
+                except (rospy.ROSException, OSError):  # it ended after it had answered
+                    continue
                 self._values(self._client.config)  # it may have come before Client() returned
             self._send_until_probe()
+        self._leave()
+
+    def _leave(self) -> None:
+        """Leave the topics; rospy registers none at a restarted master of which it has a subscriber left."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
 
     def _probe(self) -> bool:
         try:

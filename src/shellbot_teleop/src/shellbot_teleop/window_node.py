@@ -106,11 +106,12 @@ class WindowProgram:
             self._gains[server].change(values)
 
     def _join_gains(self) -> None:
-        """Look for every server; each client reconnects after its server restarts."""
+        """Look for every server, at a restarted master anew; each client reconnects after its server restarts."""
         for server in self.window.gains.pages:
-            signals = self.bridge.gains_groups, self.bridge.gains_values, self.bridge.gains_state
-            self._gains[server] = GainsClient(server, *(partial(signal.emit, server) for signal in signals))
-            self._gains[server].start()
+            if server not in self._gains:
+                signals = self.bridge.gains_groups, self.bridge.gains_values, self.bridge.gains_state
+                self._gains[server] = GainsClient(server, *(partial(signal.emit, server) for signal in signals))
+            self._gains[server].join()
 
     def _on_view_focus(self, has_focus: bool) -> None:
         """Drop the keys that were held in the window which the focus leaves."""
@@ -125,7 +126,6 @@ class WindowProgram:
             self.window.show_notice(Notice("info" if event.connected else "warn", event.text))
             if event.connected:
                 self._actions.join()
-            if event.connected and not self._gains:
                 self._join_gains()
             if event.ended:
                 self.window.close()

@@ -26,7 +26,7 @@ class TeleopGainsTest(unittest.TestCase):
             values.update,
             lambda there, text: states.append((there, text)),
         )
-        client.start()
+        client.join()
         wait_until(lambda: groups and values and states and states[-1][0], lambda: f"{groups, values, states}")
         names = {parameter.name: parameter for group in groups[0] for parameter in group.parameters}
         titles = [group.title for group in groups[0]]

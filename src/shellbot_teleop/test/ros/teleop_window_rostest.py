@@ -30,6 +30,13 @@ from shellbot_common.testing import wait_until
 from shellbot_msgs.msg import Mode
 
 PRESSES = 40
+GAINS_SERVER = """
+import rospy
+from dynamic_reconfigure.srv import Reconfigure
+rospy.init_node("gains")
+rospy.Service("gains/set_parameters", Reconfigure, lambda request: request.config)
+rospy.spin()
+"""
 
 
 def start_window(display, **environment):
@@ -39,11 +46,14 @@ def start_window(display, **environment):
     )
 
 
-def publishes_cmd_vel(master):
+def is_joined(master):
+    """Whether the window publishes its commands and follows the gains at a master."""
     try:
-        return any(topic == "/cmd_vel" and "/teleop_window" in nodes for topic, nodes in master.getSystemState()[0])
+        published, subscribed, _ = (dict(topics) for topics in master.getSystemState())
     except (OSError, rosgraph.MasterError):
         return False
+    commands, gains = published.get("/cmd_vel", []), subscribed.get("/gains/parameter_updates", [])
+    return "/teleop_window" in commands and "/teleop_window" in gains
 
 
 class TeleopWindowTest(unittest.TestCase):
@@ -177,11 +187,15 @@ class LateMasterTest(unittest.TestCase):
                     core = subprocess.Popen(
                         ["roscore", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
                     )
+                    gains = subprocess.Popen(
+                        [sys.executable, "-c", GAINS_SERVER], env=dict(os.environ, ROS_MASTER_URI=address)
+                    )
                     try:
-                        wait_until(lambda: publishes_cmd_vel(master), "the window connects")
+                        wait_until(lambda: is_joined(master), "the window joins commands and gains")
                     finally:
-                        core.terminate()
-                        core.wait(timeout=60)
+                        for process in (gains, core):
+                            process.terminate()
+                            process.wait(timeout=60)
             finally:
                 window.send_signal(signal.SIGINT)
                 self.assertEqual(window.wait(timeout=60), 0)
