@@ -68,3 +68,29 @@ def test_rearm_waits_for_the_calls_of_the_stop_that_are_under_way(monkeypatch):
     may_answer.set()
     texts = [notices.get(timeout=WAIT).text for _ in range(2)]
     assert calls == ["emergency_stop", "emergency_stop", "rearm"] and texts[-1] == "Rearm: done"
+
+
+def test_the_last_of_two_quick_requests_of_control_counts(monkeypatch):
+    """Of a take and a give-up in two threads the first would else reach the robot last."""
+    pytest.importorskip("rospy", reason="the link needs rospy, which is not installed")
+    from shellbot_teleop import ros_commands_node
+
+    calls, may_answer = queue.Queue(), threading.Event()
+
+    def take_control(take):
+        if take:
+            may_answer.wait(WAIT)  # the first call is late, the second one is not
+        calls.put(take)
+        return SimpleNamespace(success=True, message="")
+
+    monkeypatch.setattr(ros_commands_node.rospy, "wait_for_service", lambda *_, **__: None)
+    monkeypatch.setattr(ros_commands_node.rospy, "ServiceProxy", lambda _service, _kind: take_control)
+    monkeypatch.setattr(ros_commands_node, "_TURN", WAIT)
+    commands = ros_commands_node.RosCommands(1.0, lambda _event: None, lambda _subject, _notice: None)
+    commands.publishers["cmd_vel"] = SimpleNamespace()  # there is a master
+    commands.execute(effects.TakeControl(True))
+    commands.execute(effects.TakeControl(False))
+    with pytest.raises(queue.Empty):
+        calls.get(timeout=0.3)
+    may_answer.set()
+    assert [calls.get(timeout=WAIT) for _ in range(2)] == [True, False]

@@ -7,7 +7,7 @@ import contextlib
 import math
 import threading
 import time
-from typing import Any, Callable, Dict, Iterable, List
+from typing import Any, Callable, Dict, Iterable, List, Optional
 
 import rospy
 from geometry_msgs.msg import Pose, Twist
@@ -26,6 +26,7 @@ from shellbot_teleop.texts import tr
 _CONTROL = "take_control"
 _OFFER = 8.0  # s
 _LEAVE = 0.5  # s
+_TURN = 8.0  # s; a call to a robot whose power was cut never ends
 
 
 class RosCommands:
@@ -52,6 +53,7 @@ class RosCommands:
         self._timeout, self._tell, self._tell_throttled = timeout, tell, tell_throttled
         self.publishers: Dict[str, rospy.Publisher] = {}
         self._stopping: List[threading.Thread] = []  # calls of the emergency stop that are under way
+        self._taking: Optional[threading.Thread] = None  # the last call that takes or gives up control
         self.in_control = False  # as the robot reported last
 
     def advertise(self) -> None:
@@ -82,7 +84,7 @@ class RosCommands:
         elif isinstance(effect, effects.Heartbeat):
             self._publish("operator_alive", Empty())
         elif isinstance(effect, effects.TakeControl):
-            threading.Thread(target=self._take_control, args=(effect.take,), name="take_control", daemon=True).start()
+            self._take_in_turn(effect.take)
         elif isinstance(effect, effects.RequestMode):
             self._call("request_mode", RequestMode, lambda proxy: self._mode_answer(effect.name, proxy(effect.name)))
         elif isinstance(effect, effects.EmergencyStop):
@@ -118,9 +120,19 @@ class RosCommands:
     def give_up(self) -> None:
         """Give control up before the program ends; waits for it, but not long."""
         if self.in_control:
-            thread = threading.Thread(target=self._take_control, args=(False,), name="give_up", daemon=True)
-            thread.start()
-            thread.join(_LEAVE)
+            self._take_in_turn(False).join(_LEAVE)
+
+    def _take_in_turn(self, take: bool) -> threading.Thread:
+        """Take control or give it up after the request before: the last one counts, even if that is late."""
+
+        def run(earlier: Optional[threading.Thread]) -> None:
+            if earlier is not None:
+                earlier.join(_TURN)
+            self._take_control(take)
+
+        self._taking = threading.Thread(target=run, args=(self._taking,), name="take_control", daemon=True)
+        self._taking.start()
+        return self._taking
 
     def _take_control(self, take: bool) -> None:
         try:
