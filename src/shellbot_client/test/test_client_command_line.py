@@ -3,15 +3,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import io
 import json
+import math
 import signal
 import subprocess
 import sys
 
 import pytest
 
+from shellbot_chain.errors import MissionFailed
 from shellbot_client import Shellbot
+from shellbot_client.command_line import CommandLine
+from shellbot_client.mission import Observation
 
 
 def started():
@@ -78,6 +84,31 @@ def test_a_call_that_is_interrupted_leaves_a_robot_that_can_be_driven(line):
     assert "interrupted" in line.answer()
     assert float(line(run="robot.place.x")) < begin + 40.0
     assert line(run="gait('ripple')") == ""
+
+
+def test_a_robot_that_is_not_ready_is_left_before_the_next_line_looks_for_it_again():
+    class Link:
+        def __init__(self):
+            self.is_closed = False
+            links.append(self)
+
+        def observe(self):
+            return Observation(0.0, math.nan, math.nan, math.nan, "waiting", "waiting")
+
+        def tick(self):
+            raise MissionFailed("no joint_states")
+
+        def close(self):
+            self.is_closed = True
+
+    links = []
+    command_line = CommandLine(lambda: Shellbot(Link()))
+    with contextlib.redirect_stderr(io.StringIO()) as out:
+        for count in (1, 2):
+            command_line.push("robot.mode")
+            assert len(links) == count and all(link.is_closed for link in links)
+    assert out.getvalue() == 2 * "no joint_states\n"
+    command_line.close()
 
 
 def test_a_window_that_dies_ends_what_runs():

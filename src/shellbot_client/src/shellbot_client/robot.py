@@ -88,13 +88,20 @@ class Shellbot:
 
     def __enter__(self) -> Shellbot:
         """Wait until the robot says its mode and where it is."""
+        try:
+            self._get_ready()
+        except BaseException:  # Ctrl-C, too: there is no end of a block then
+            self._link.close()
+            raise
+        return self
+
+    def _get_ready(self) -> None:
         begin = self._seen.t
         while self._seen.mode == "waiting" or not math.isfinite(self._seen.x):
             if self._seen.t - begin > _READY_S:
                 missing = "the mode" if self._seen.mode == "waiting" else "odometry"
                 raise MissionFailed(f"{missing} is not known after {_READY_S:g} s; is the whole robot running?")
             self._link.tick()
-        return self
 
     def __exit__(
         self,

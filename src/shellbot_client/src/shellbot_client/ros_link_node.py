@@ -74,8 +74,12 @@ class RosLink:
             rospy.Subscriber("odom", Odometry, self._on_odom, queue_size=1, tcp_nodelay=True),
             rospy.Subscriber("joint_states", JointState, self._on_tick, queue_size=1, tcp_nodelay=True),
         ]
-        self._connect()
-        self.tick()
+        try:
+            self._connect()
+            self.tick()
+        except BaseException:  # Ctrl-C, too: who calls has no link to close
+            self.close()
+            raise
 
     def observe(self) -> Observation:
         """Return what the robot says of itself at the newest tick."""
@@ -188,6 +192,7 @@ class RosLink:
             subscriber.unregister()
         for publisher in self._commands:
             publisher.unregister()
+        self._action.action_client.stop()
 
     @staticmethod
     def _advertise() -> _Commands:
@@ -209,7 +214,6 @@ class RosLink:
             for publisher in self._commands:
                 publisher.unregister()
             self._commands = self._advertise()
-        self.close()
         profile = rospy.get_param(PARAMETER, "")
         remedy = f"the running robot, {RobotProfile.from_text(profile).name}, has none" if profile else _START
         raise MissionFailed(f"no node subscribes to {rospy.resolve_name('cmd_vel')}; {remedy}")
