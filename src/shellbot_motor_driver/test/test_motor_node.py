@@ -133,6 +133,21 @@ def test_torques_become_angles_by_the_compliance_in_force():
     np.testing.assert_array_equal(gate.requested, STAND)
 
 
+def test_a_clock_that_is_set_back_neither_keeps_torques_nor_makes_old_targets_fresh():
+    efforts = EffortOffset(shellbot("walker").limits)
+    efforts.set_stiffness(*springs(dict.fromkeys(("fan", "coxa", "femur", "tibia"), Compliance()), shellbot("walker")))
+    gate = TargetGate(NAMES, 0.5, efforts)
+    for k in range(60):
+        gate.pass_on(1000.0 + 0.01 * k, NAMES, STAND, 1000.0 + 0.01 * k, np.full(24, 0.5))
+    assert gate.age(900.6) == math.inf, "how old they are is not known"
+    for k in range(60):  # without torques, by the clock that was set back
+        wanted, _ = gate.pass_on(900.6 + 0.01 * k, NAMES, STAND, 900.6 + 0.01 * k)
+    np.testing.assert_array_equal(wanted, STAND)
+    assert gate.age(950.0) == pytest.approx(950.0 - 901.19)
+    gate.pass_on(901.16, NAMES, STAND, 901.2)
+    assert gate.age(901.2) == pytest.approx(0.01), "who is a little late is no set clock"
+
+
 def test_targets_without_a_stamp_count_as_new():
     wanted, _ = TargetGate(NAMES, 0.5).pass_on(0.0, NAMES, STAND, 1.7e9)
     assert wanted is not None

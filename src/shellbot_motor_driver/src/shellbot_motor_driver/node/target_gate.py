@@ -8,7 +8,7 @@ from typing import Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_common import GAP, Level, Notice
+from shellbot_common import GAP, Level, Notice, Stamp, classify_stamp
 from shellbot_control import EffortOffset, JointOrder, TargetsError
 
 Array = np.ndarray
@@ -37,8 +37,9 @@ class TargetGate:
         self.text = ""
 
     def age(self, now: float) -> float:
-        """Return the s since the last good targets; infinite before the first."""
-        return max(now - self._newest, 0.0)
+        """Return the s since the last good targets; infinite before the first, and if the clock was set back."""
+        since = now - self._newest
+        return max(since, 0.0) if since >= -self._timeout else math.inf
 
     def pass_on(
         self,
@@ -87,6 +88,8 @@ class TargetGate:
             self._refusing = False
             notices = (Notice("resumed", Level.INFO, "joint_targets are valid again"),)
         self.text = ""
+        if classify_stamp(self._newest, stamp) is Stamp.RESET:  # the clock was set back
+            self._newest = stamp
         dt = min(max(stamp - self._newest, 0.0), GAP)
         self.requested, self._newest = picked, max(self._newest, stamp)
         if self._efforts is None:
