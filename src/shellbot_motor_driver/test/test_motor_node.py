@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -177,6 +178,27 @@ def test_a_wall_clock_that_is_set_is_followed_and_said(step):
     words = clock.look(11.0, 1001.0 + step)
     assert f"{step:+.2f} s" in words
     assert clock.stamp(11.0) == pytest.approx(1001.0 + step)
+
+
+class Interrupted(float):
+    """A time at whose use another thread runs."""
+
+    thread = None
+
+    def __add__(self, other):
+        self.thread.start()
+        self.thread.join(0.1)
+        return float(self) + other
+
+
+def test_a_look_in_the_midst_of_a_stamp_is_not_undone_by_it():
+    clock, time = StampClock(), Interrupted(11.0)
+    clock.look(10.0, 1000.0)
+    time.thread = threading.Thread(target=clock.look, args=(11.0, 901.0))
+    clock.stamp(10.9)
+    clock.stamp(time)
+    time.thread.join()
+    assert clock.stamp(11.01) == pytest.approx(901.01), "the stamps before it was set back are forgotten"
 
 
 def test_stamps_need_a_look():

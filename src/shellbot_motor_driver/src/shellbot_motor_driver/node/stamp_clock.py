@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from typing import Optional
 
 from shellbot_common import GAP
@@ -15,10 +16,12 @@ _SET = GAP
 class StampClock:
     """Turn monotonic times into increasing stamps.
 
-    Between two looks the difference of the clocks is kept, so that stamps are as even as the bus's ticks are.
+    Between two looks the difference of the clocks is kept, so that stamps are as even as the bus's ticks are. Any
+    thread may call the methods.
     """
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._offset: Optional[float] = None
         self._last = -math.inf
 
@@ -31,24 +34,26 @@ class StampClock:
             Message for the operator if the wall clock was set; else empty.
         """
         offset = wall - monotonic
-        before, self._offset = self._offset, offset
-        if before is None or abs(offset - before) < _SET:
-            return ""
-        self._last = -math.inf
+        with self._lock:
+            before, self._offset = self._offset, offset
+            if before is None or abs(offset - before) < _SET:
+                return ""
+            self._last = -math.inf
         return (
             f"the wall clock was set by {offset - before:+.2f} s: stamps follow it, and the chain restarts from the "
             "measured joints"
         )
 
     def stamp(self, monotonic: float) -> float:
-        """Return the stamp of a monotonic time, s of the wall clock; never less than the one before.
+        """Return the stamp of a monotonic time, s of the wall clock; never less than before, unless the clock was set.
 
         Raises
         ------
         RuntimeError
             If `look` was never called.
         """
-        if self._offset is None:
-            raise RuntimeError("StampClock.look must be called before stamp")
-        self._last = max(self._last, monotonic + self._offset)
-        return self._last
+        with self._lock:
+            if self._offset is None:
+                raise RuntimeError("StampClock.look must be called before stamp")
+            self._last = max(self._last, monotonic + self._offset)
+            return self._last
