@@ -186,7 +186,15 @@ def test_a_stop_is_not_undone_by_a_rearm_that_was_asked_for_before_it(is_seen):
         wait_until(lambda: bus.state().ladder.reaction is Reaction.NONE)
 
 
-@pytest.mark.parametrize("what", ["subprocess.Popen", "socket.socketpair", "os.memfd_create"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        "bus_child.subprocess.Popen",
+        "bus_child.socket.socketpair",
+        "bus_child.os.memfd_create",
+        "shared_state.mmap.mmap",
+    ],
+)
 def test_a_machine_without_room_for_a_process_is_told_and_tried_again(what, monkeypatch):
     with emulated() as port, PatientBusProcess(settings(port)) as bus:
         wait_until(lambda: bus.state().tick > 5)
@@ -197,7 +205,7 @@ def test_a_machine_without_room_for_a_process_is_told_and_tried_again(what, monk
             def refuse(*_, **__):
                 raise OSError(11, "Resource temporarily unavailable")
 
-            patched.setattr(f"shellbot_motor_driver.process.bus_child.{what}", refuse)
+            patched.setattr(f"shellbot_motor_driver.process.{what}", refuse)
             assert not bus.poll()
             files, tries = len(os.listdir("/proc/self/fd")), bus.restarts
             for _ in range(10):

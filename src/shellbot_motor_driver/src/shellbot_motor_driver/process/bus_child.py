@@ -59,7 +59,11 @@ class BusChild:
     def __init__(self, settings: BusSettings, servo_map: ServoMap) -> None:
         self._settings = settings
         self._memory = os.memfd_create("shellbot-bus")
-        self.shared = SharedState(self._memory, servo_map, settings.config.servo.stale_after)
+        try:
+            self.shared = SharedState(self._memory, servo_map, settings.config.servo.stale_after)
+        except OSError:
+            os.close(self._memory)
+            raise
         self.shared.put_targets(time.monotonic(), None)
         self.is_started = False
         self.pulse = Pulse(0.0, 0, 0, False, np.zeros(len(servo_map.entries)))
