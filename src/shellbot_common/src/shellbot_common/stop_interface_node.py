@@ -10,6 +10,7 @@ import rospy
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger, TriggerResponse
 
+from shellbot_common.parameters_node import keep_parameter
 from shellbot_common.publisher_node import Publisher
 
 STOPPED_BY = "~stopped_by"
@@ -26,7 +27,7 @@ class StopInterface:
     Attributes
     ----------
     cause : str
-        Who stopped the robot; empty if it is not stopped.
+        Who stopped the robot; empty if it is not stopped. Set with the lock of the state held, then kept without it.
     """
 
     def __init__(self) -> None:
@@ -43,10 +44,9 @@ class StopInterface:
                 self._shown = stopped
                 self._stopped.publish(stopped)
 
-    def keep(self, cause: str) -> None:
-        """Keep the cause of the stop, over a crash; empty: not stopped. The caller holds the lock of its state."""
-        self.cause = cause
-        rospy.set_param(STOPPED_BY, cause)
+    def keep(self) -> None:
+        """Keep the present cause over a crash. The caller holds no lock: the master may hang."""
+        keep_parameter(STOPPED_BY, lambda: self.cause)
 
     def advertise(self, stop: Callable[[str], Answer], rearm: Callable[[], Answer]) -> None:
         """Listen for stops and rearming.

@@ -92,7 +92,8 @@ class GazeboConnectorNode:
         with self._lock:
             success, text = self._core.rearm()
             self._stop_interface.show(self._core.stopped)
-            self._stop_interface.keep("")
+            self._stop_interface.cause = ""
+        self._stop_interface.keep()
         rospy.loginfo("gazebo_connector: %s", text)
         return success, text
 
@@ -101,8 +102,9 @@ class GazeboConnectorNode:
             text = self._core.stop(cause)
             self._do(Output(self._core.end_torque()), rospy.Time())
             self._stop_interface.show(self._core.stopped)
-            self._stop_interface.keep(self._stop_interface.cause or cause)
+            self._stop_interface.cause = self._stop_interface.cause or cause
         rospy.logwarn("gazebo_connector: %s", text)
+        self._stop_interface.keep()
         return True, text
 
     def _do(self, output: Output, stamp: rospy.Time) -> None:

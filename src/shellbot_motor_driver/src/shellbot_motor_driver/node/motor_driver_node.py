@@ -18,7 +18,7 @@ from std_srvs.srv import SetBool, SetBoolResponse, Trigger, TriggerResponse
 from ax_bus.errors import ServoError
 from shellbot_common import Level, Notice
 from shellbot_common.log_node import LOG, NodeLog
-from shellbot_common.parameters_node import wait_for_parameters
+from shellbot_common.parameters_node import keep_parameter, wait_for_parameters
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_common.stop_interface_node import STOPPED_BY, StopInterface
@@ -220,7 +220,8 @@ class MotorDriverNode:
         self._latch.cause = was_stopped or cause
         self._latch.show(True)
         with self._lock:
-            self._latch.keep(was_stopped or cause)  # again: a rearming that came before may have ended just now
+            self._latch.cause = was_stopped or cause  # again: a rearming that came before may have ended just now
+        self._latch.keep()
         status = self._bus.confirm_off()
         text = f"was stopped before ({was_stopped})" if was_stopped else f"stopped ({cause})"
         text += f": {status.text}; stays so until rearm is called"
@@ -231,10 +232,12 @@ class MotorDriverNode:
         with self._lock:
             accepted, reason = self._bus.rearm()
             if accepted:
-                self._latch.keep("")
+                self._latch.cause = ""
             if self._process is None:
                 self._try_at = 0.0  # as the words of the failure promise
                 reason = f"trying to start again; the last attempt failed: {self._failure.words}"
+        if accepted:
+            self._latch.keep()
         (rospy.loginfo if accepted else rospy.logwarn)("motor_driver: rearm: %s", reason)
         return accepted, reason
 
@@ -252,7 +255,8 @@ class MotorDriverNode:
                 accepted, reason = self._bus.torque(True)
             if accepted or not request.data:
                 self._limp = not request.data
-                rospy.set_param(LIMP, self._limp)
+        if accepted or not request.data:
+            keep_parameter(LIMP, lambda: self._limp)
         (rospy.loginfo if accepted else rospy.logwarn)("motor_driver: torque: %s", reason)
         return SetBoolResponse(accepted, reason)
 
