@@ -75,7 +75,7 @@ class Keeper:
         with self._looking:
             now, child, requested_at = time.monotonic(), self.child, self.latch.requested_at
             if child is not None:
-                self._off.learn(child.take_pulse().read_back, "bus process")
+                self._off.learn(child.take_pulse().read_back)
                 if child.pid is not None and not child.why_killed:
                     # A successor that still starts is let live: torque is off, or was switched off from here as well.
                     is_done = self._rescued_for >= requested_at or self._off.is_confirmed(requested_at)
@@ -196,7 +196,7 @@ class Keeper:
             child.end(patience)
             with self._looking:
                 self.child = None
-                self._off.learn(child.take_pulse().read_back, "bus process")
+                self._off.learn(child.take_pulse().read_back)
                 self._may_hold = self._may_hold or child.may_have_left_torque
 
     def rescue(self) -> None:
@@ -212,7 +212,7 @@ class Keeper:
         with self._looking:
             self._rescued_for = requested_at
             self._off.trouble = found.trouble
-            self._off.learn(found.stamps, "parent")
+            self._off.learn(found.stamps)
         self._rescue_at = time.monotonic() + self._pause
         self._pause = min(2.0 * self._pause, _PAUSES_S[1])
 

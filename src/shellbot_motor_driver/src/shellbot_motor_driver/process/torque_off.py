@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional, Tuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -22,8 +22,6 @@ class TorqueOffStatus(NamedTuple):
 
     requested_at: float = float("nan")  #: CLOCK_MONOTONIC of the last request, s; NaN while torque is requested
     confirmed: bool = False  #: Whether every servo has confirmed since then that its torque is off
-    unconfirmed_ids: Tuple[int, ...] = ()  #: Who has not; empty while torque is requested
-    via: str = ""  #: Who read them back last: ``bus process``, ``parent``, or empty
     text: str = "torque is requested"  #: The same in one sentence, with the next step
     is_overdue: bool = False  #: Whether it should have been confirmed by now
 
@@ -43,19 +41,15 @@ class TorqueOffWatch:
     """
 
     def __init__(self, servo_map: ServoMap) -> None:
-        self._ids = servo_map.servo_ids
         self._names = [f"{entry.servo_id} {entry.joint}" for entry in servo_map.entries]
-        self._read_back = np.zeros(len(self._ids))
-        self._via = ""
+        self._read_back = np.zeros(len(self._names))
         self._pending_since: Optional[float] = None
         self._is_reported = False
         self.trouble = ""
 
-    def learn(self, read_back: Array, via: str) -> None:
+    def learn(self, read_back: Array) -> None:
         """Take what servos reported, as `Pulse.read_back`."""
-        merged = newest(self._read_back, read_back)
-        if not np.array_equal(merged, self._read_back):
-            self._read_back, self._via = merged, via
+        self._read_back = newest(self._read_back, read_back)
 
     def is_confirmed(self, requested_at: float) -> bool:
         """Return whether every servo has confirmed after ``requested_at`` that its torque is off."""
@@ -66,10 +60,9 @@ class TorqueOffWatch:
         if requested_at != requested_at:
             return TorqueOffStatus()
         missing = np.flatnonzero(~(self._read_back > requested_at))
-        via = self._via if len(missing) < len(self._ids) else ""
         if not missing.size:
-            text = f"torque is off: read back from all {len(self._ids)} servos"
-            return TorqueOffStatus(requested_at, True, (), via, text)
+            text = f"torque is off: read back from all {len(self._names)} servos"
+            return TorqueOffStatus(requested_at, True, text)
         names = shorten(self._names[i] for i in missing)
         since = requested_at if self._pending_since is None else min(requested_at, self._pending_since)
         is_overdue = now - since >= OVERDUE_S
@@ -77,8 +70,8 @@ class TorqueOffWatch:
             text = f"TORQUE MAY BE ON at servos {names}: torque off is not confirmed; switch the power off"
             text += f" ({self.trouble})" if self.trouble else ""
         else:
-            text = f"torque off is requested, {missing.size} of {len(self._ids)} servos have not confirmed it yet"
-        return TorqueOffStatus(requested_at, False, tuple(self._ids[i] for i in missing), via, text, is_overdue)
+            text = f"torque off is requested, {missing.size} of {len(self._names)} servos have not confirmed it yet"
+        return TorqueOffStatus(requested_at, False, text, is_overdue)
 
     def report(self, requested_at: float, now: float) -> Optional[Notice]:
         """Return what to report now: once that a request is overdue, and once that it was confirmed after all."""
