@@ -122,10 +122,9 @@ class ServoLink:
         if data:
             self.bus.sync_write(address, {self.tracks[i].servo_id: value for i, value in data.items()})
 
-    def torque_off(self, indices: Sequence[int], times: int = 1) -> None:
-        """Switch torque off, ``times`` in a row."""
-        for _ in range(times):
-            self.put(TORQUE_ENABLE, dict.fromkeys(indices, b"\x00"))
+    def torque_off(self, indices: Sequence[int]) -> None:
+        """Switch torque off."""
+        self.put(TORQUE_ENABLE, dict.fromkeys(indices, b"\x00"))
         self._released(indices)
 
     def all_off(self, times: int = 1) -> None:

@@ -120,20 +120,16 @@ class SharedState:
         total = sum(sizes) + len(sizes) * _HEAD.size
         if os.fstat(fd).st_size < total:
             os.ftruncate(fd, total)
-        self._memory = mmap.mmap(fd, total)
-        self._targets = Block(self._memory, 0, sizes[0])
-        self._numbers = Block(self._memory, self._targets.end, sizes[1])
-        self._ladder = Block(self._memory, self._numbers.end, sizes[2])
-        self._orders = Block(self._memory, self._ladder.end, sizes[3])
-        self._pulse = Block(self._memory, self._orders.end, sizes[4])
+        memory = mmap.mmap(fd, total)
+        self._targets = Block(memory, 0, sizes[0])
+        self._numbers = Block(memory, self._targets.end, sizes[1])
+        self._ladder = Block(memory, self._numbers.end, sizes[2])
+        self._orders = Block(memory, self._ladder.end, sizes[3])
+        self._pulse = Block(memory, self._orders.end, sizes[4])
         self._published: Optional[Ladder] = None
         self._last_ladder: Tuple[Optional[bytes], Ladder] = (None, Ladder())
         self._histograms = np.zeros(len(_HISTOGRAMS) * BINS)
         self._count = 0
-
-    def close(self) -> None:
-        """Give the memory back."""
-        self._memory.close()
 
     # -- parent --------------------------------------------------------------------------------------------------
 

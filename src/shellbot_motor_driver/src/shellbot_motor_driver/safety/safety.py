@@ -304,12 +304,9 @@ class Safety:
         """Return why rearming is refused, or None."""
         config, volts = self._config, self.supply.supply.filtered
         rung = self._rungs.get("voltage")
-        needed = {
-            Reaction.DERATE: config.voltage.derate,
-            Reaction.SIT_AND_OFF: config.voltage.sit,
-            Reaction.OFF: config.voltage.derate,
-        }.get(rung.reaction)
-        if needed is not None and rung.reaction > Reaction.DERATE and not volts >= needed + _RECOVERED:
+        thresholds = {Reaction.SIT_AND_OFF: config.voltage.sit, Reaction.OFF: config.voltage.derate}
+        needed = thresholds.get(rung.reaction)
+        if needed is not None and not volts >= needed + _RECOVERED:
             return f"the battery has {volts:.1f} V, {needed + _RECOVERED:.1f} V are needed: charge or replace it"
         rung = self._rungs.get("heat_shutdown")
         left = rung.since + config.heat.cool_down - now

@@ -18,6 +18,7 @@ from shellbot_motor_driver.map.servo_entry import ServoEntry
 Limits = Mapping[str, Tuple[float, float]]  # of each joint, rad
 
 _LEAST_TRAVEL = 40  # steps between the ends: less than 12 degrees is no deliberate motion
+_SPREAD = 4  # steps between readings of a joint that is held still
 _ZERO_SLACK = 10  # steps by which zero may lie outside the ends: a fan's zero is near its stop
 _MARGIN = 1.0  # degrees that are kept from an end, so that no servo pushes against it
 _SHORT = 3.0  # degrees by which an end may miss the joint's limit without a remark
@@ -165,7 +166,7 @@ class Calibration:
         )
 
 
-def steady(positions: Sequence[int], spread: int = 4) -> int:
+def steady(positions: Sequence[int]) -> int:
     """Return the middle of positions that were read one after the other, steps.
 
     Raises
@@ -174,6 +175,6 @@ def steady(positions: Sequence[int], spread: int = 4) -> int:
         If they spread: the joint is still moving.
     """
     ordered = sorted(positions)
-    if ordered[-1] - ordered[0] > spread:
+    if ordered[-1] - ordered[0] > _SPREAD:
         raise ToolError(f"it still moves ({ordered[0]} to {ordered[-1]} steps); hold it still, then Enter")
     return ordered[len(ordered) // 2]
