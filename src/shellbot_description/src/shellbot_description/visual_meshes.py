@@ -48,13 +48,13 @@ def ball(radius: float) -> Triangles:
     return hull(np.vstack(rings))
 
 
-def tube(radius: float, start: object, end: object, sides: int = 16) -> Triangles:
+def tube(radius: float, start: object, end: object) -> Triangles:
     """Return a round bar between two points."""
     a, b = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
     axis = (b - a) / np.linalg.norm(b - a)
     side = np.cross(axis, [0.0, 0.0, 1.0] if abs(axis[2]) < 0.9 else [1.0, 0.0, 0.0])
     side /= np.linalg.norm(side)
-    ring = circle(radius, sides) @ np.stack([side, np.cross(axis, side)])
+    ring = circle(radius, 16) @ np.stack([side, np.cross(axis, side)])
     return hull(np.vstack([a + ring, b + ring]))
 
 

@@ -188,9 +188,9 @@ CASES = (
 )
 
 
-def rows(engines: Sequence[str] = ENGINES, cases: Sequence[Case] = CASES) -> List[Dict[str, Any]]:
+def rows(engines: Sequence[str] = ENGINES) -> List[Dict[str, Any]]:
     """Return each test in each engine."""
-    return [{"test": c.name, "exact": c.exact, **{engine: c.measured(engine) for engine in engines}} for c in cases]
+    return [{"test": c.name, "exact": c.exact, **{engine: c.measured(engine) for engine in engines}} for c in CASES]
 
 
 @dataclass(frozen=True)

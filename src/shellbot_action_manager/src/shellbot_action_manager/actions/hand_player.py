@@ -32,8 +32,6 @@ class HandPlayer:
         The posture in which it begins, and the leg.
     """
 
-    undoing = False
-
     def __init__(self, planner: Planner, part: ByHand) -> None:
         self._planner, self._part, self._posture = planner, part, part.posture
         self._velocity = np.zeros(3)  # m/s, in the axes of the leg

@@ -70,10 +70,10 @@ class Station:
         if self._takes_at_once and self.pages.driver is None and self.link.connected:
             self._take(page)
 
-    def close(self, page: int, reason: str = tr("its page was closed or cut off")) -> None:
+    def close(self, page: int) -> None:
         """Take a page that was closed, or whose connection broke: what it held is dropped, and control is free."""
         if page == self.pages.driver:
-            self._halt(reason)
+            self._halt(tr("its page was closed or cut off"))
             self._give_up()
         self.pages.close(page)
 
