@@ -192,7 +192,10 @@ class WalkNode:
                 state, status = self._base.step(self._time, self._core, feedback), self._core.status()
         if failure:
             self._log(Notice("tick", Level.WARN, failure))
-            self._show_hold(failure, stamp) if is_held else self._show(status, stamp)
+            if is_held:
+                self._show_hold(failure, stamp)
+            else:
+                self._show(status, stamp)
             return
         self._targets.publish(targets_message(self._names, command, stamp))
         self._odometry.publish(convert.odometry_message(state, stamp, self._link))
