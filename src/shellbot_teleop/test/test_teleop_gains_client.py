@@ -7,6 +7,8 @@ import queue
 
 import pytest
 
+from shellbot_common.testing import wait_until
+
 WAIT = 60.0  # s
 
 
@@ -25,6 +27,11 @@ class Clients:
         return self
 
     config = None
+
+    def update_configuration(self, _values):
+        from dynamic_reconfigure import DynamicReconfigureCallbackException
+
+        raise DynamicReconfigureCallbackException("no such gain")
 
     def close(self):
         self.events.put("left")
@@ -73,3 +80,16 @@ def test_a_server_that_ends_after_it_has_answered_is_looked_for_again(clients, p
     clients.failures = [rospy.ROSException("timeout exceeded"), ConnectionRefusedError("the master ended")]
     page.join()
     assert clients.seen(3) == ["failed", "failed", "subscribed"]
+
+
+def test_the_page_comes_back_after_a_change_that_was_refused(clients, page, monkeypatch):
+    from shellbot_teleop import gains_client_node
+
+    monkeypatch.setattr(gains_client_node, "_PROBE_PERIOD", 0.05)
+    page.join()
+    clients.seen(1)
+    page.change({"fan_p": 1.0})
+    wait_until(lambda: len(page.states) > 2, "a state after the refusal")
+    connected = (True, "Connected to gains.")
+    assert page.states[0] == page.states[2] == connected
+    assert page.states[1] == (False, "gains did not take fan_p: no such gain. Trying to reach it again.")

@@ -95,7 +95,9 @@ class GainsClient:
                 except (rospy.ROSException, OSError):  # it ended after it had answered
                     continue
                 self._values(self._client.config)  # it may have come before Client() returned
-            self._send_until_probe()
+            if not self._send_until_probe():
+                self._ending.wait(_PROBE_PERIOD)  # while the reason is shown
+                available = None
         self._leave()
 
     def _leave(self) -> None:
@@ -111,18 +113,19 @@ class GainsClient:
             return False
         return True
 
-    def _send_until_probe(self) -> None:
+    def _send_until_probe(self) -> bool:
+        """Send changes, or wait for the next look; return whether they were taken."""
         try:
             values = self._changes.get(timeout=_PROBE_PERIOD)
             while not self._changes.empty():  # only the last position of a slider counts
                 values.update(self._changes.get_nowait())
         except queue.Empty:
-            return
+            return True
         if not values:
-            return
+            return True
         if self._client is None:
             self._on_state(False, tr("{name} is not there: nothing was changed.", name=self._server))
-            return
+            return False
         try:
             self._client.update_configuration(dict(values))
         except (
@@ -138,6 +141,8 @@ class GainsClient:
                 error=error,
             )
             self._on_state(False, text)
+            return False
+        return True
 
     def _description(self, _flat: Any) -> None:
         client = self._client
