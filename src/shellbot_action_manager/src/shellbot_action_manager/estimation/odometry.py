@@ -29,7 +29,7 @@ _LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 # s without the IMU, or with its messages late, as on a busy machine, after which its heading goes on from the one
 # before, so that what the robot turned meanwhile is measured in the end; after a longer time it may have begun anew
 _GAP = 1.0
-_REMEMBERED = 10.0  # s for which a place counts that another core knew
+_REMEMBERED = 60.0  # s for which a place counts that another core knew: on a busy machine a restart takes more than ten
 _LEAST_SPEED = 0.05  # m/s that a robot may have moved at meanwhile, if it did not move faster before
 
 
@@ -93,7 +93,7 @@ class OdometryCore:
         memory : sequence of float
             `memory` of the other core.
         t : float
-            Present time, s; a memory that is older than ten seconds, or ahead of it, does not count.
+            Present time, s; a memory that is older than a minute, or ahead of it, does not count.
         """
         if not 6 <= len(memory) <= 7 or not np.isfinite(memory).all() or not 0.0 <= t - memory[0] <= _REMEMBERED:
             return False
