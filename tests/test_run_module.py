@@ -105,3 +105,22 @@ def test_other_errors_of_callbacks_and_tools_stay(run):
     complaint = failed.communicate()[1]
     assert "ValueError: of a callback" in complaint and "RuntimeError: of the tool" in complaint
     assert failed.returncode == 1
+
+
+MUCH = "def main():\n    for i in range(100_000):\n        print(i)\n"
+
+
+def test_an_output_that_is_closed_ends_a_tool_without_a_word(run):
+    tool = run(MUCH)
+    tool.stdout.readline()
+    tool.stdout.close()
+    assert (tool.wait(), tool.stderr.read()) == (1, "")
+    tool.stderr.close()
+
+
+def test_a_sign_that_a_terminal_lacks_is_replaced(tmp_path):
+    (tmp_path / "tool.py").write_text("def main():\n    print('goal \\u2264 3')\n    return 0\n")
+    environment = {"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin", "PYTHONIOENCODING": "latin-1"}
+    command = [sys.executable, str(LAUNCHER), "tool"]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"goal ? 3\n"), done.stderr

@@ -163,7 +163,7 @@ def test_the_last_robot_that_is_named_is_started():
         ("direction:=automatic", "choose one of auto, rs485, echo, gpio, rts, write-only"),
         ("baud:=115200.5", "from 7000"),
         ("priority:=100", "from 0 to 99"),
-        ("latency_ms:=soon", "from 0 to 1000"),
+        ("latency_ms:=500", "from 0 to 100"),
         ("walker", "see scripts/onboard --help"),
     ],
 )
@@ -207,6 +207,18 @@ def test_folders_of_actions_are_those_of_the_caller(tmp_path):
     assert resolved("").stdout.strip() == "action_folders:="
     wrong = resolved("mine:nowhere")
     assert wrong.returncode == 1 and f"{tmp_path}/nowhere does not exist" in wrong.stderr
+
+
+@pytest.mark.parametrize("what", ["sim", "onboard"])
+def test_files_of_the_caller_are_made_absolute(what):
+    """A node runs in another folder: what a launch file takes as a file or folder is in the script's list of them."""
+    paths = set()
+    for robot in sim_arguments.robots(what):
+        table = sim_arguments.rules(sim_arguments.launch_of(robot, what))
+        paths |= {name for name, rule in table.items() if isinstance(rule, dict) and {"path", "file"} & set(rule)}
+    script = (ROOT / "scripts" / what).read_text(encoding="utf-8")
+    assert {name for name in paths if f"{name}:=*" not in script} == set()
+    assert "odometry_file" in paths
 
 
 def written(tmp_path, name, text):

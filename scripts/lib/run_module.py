@@ -2,6 +2,7 @@
 """Run `main` of a module; Ctrl-C while it still imports ends it in a line, as later on its tool does."""
 
 import importlib
+import io
 import os
 import signal
 import sys
@@ -34,6 +35,8 @@ if __name__ == "__main__":  # the worker processes of a tool load this file, too
     if at_terminal:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGALRM, signal.default_int_handler)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # no result is lost for a sign that the terminal does not have
     sys.unraisablehook = _repeat
     try:
         try:
@@ -44,6 +47,10 @@ if __name__ == "__main__":  # the worker processes of a tool load this file, too
             raise
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
+            sys.stdout.flush()
     except KeyboardInterrupt:
         sys.stderr.write(_STOPPED)
         sys.exit(130)
+    except BrokenPipeError:  # ... | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

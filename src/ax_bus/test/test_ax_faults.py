@@ -488,6 +488,9 @@ def test_no_fault_and_no_mixture_of_faults_yields_a_wrong_value(seed):
 )
 def test_a_wrong_schedule_is_refused_in_words(tmp_path, text, words):
     file = tmp_path / "faults.yaml"
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(EmulationError, match="cannot be read"):
+        load_faults(file)
     file.write_text(text, encoding="utf-8")
     with pytest.raises(EmulationError, match=words):
         load_faults(file)

@@ -246,3 +246,12 @@ def test_failures_end_in_words_and_status_1(port, capsys, tmp_path):
     ):
         code, _, err = run(capsys, *argv)
         assert code == 1 and words in err and "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "bounds"),
+    [("--baud", "0", "7000 to 4500000"), ("--latency-ms", "nan", "0 to 100"), ("--latency-ms", "-5", "0 to 100")],
+)
+def test_numbers_of_the_line_that_cannot_be_are_refused(option, value, bounds, capsys):
+    assert cli.main(["scan", "--port", "/dev/null", option, value]) == 1
+    assert f"{option} is {value}; give {bounds}" in capsys.readouterr().err

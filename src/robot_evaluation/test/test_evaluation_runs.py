@@ -17,6 +17,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
 from robot_evaluation.console import file_of, run_tool
@@ -69,6 +70,15 @@ def test_a_run_whose_worker_was_killed_is_repeated_and_the_others_are_not_lost(t
     assert carried_out(tmp_path / "marks")[1] == 2
     assert "a worker was killed" in capsys.readouterr().err
     assert not (tmp_path / "runs.jsonl").exists()
+
+
+def siblings(_):
+    return len(psutil.Process(os.getppid()).children())
+
+
+def test_no_more_workers_are_started_than_there_are_runs():
+    before = len(psutil.Process().children())
+    assert max(map_jobs(siblings, [("one", 1), ("two", 2)], 30)) <= before + 2
 
 
 def test_a_run_that_always_kills_its_worker_ends_in_a_sentence_and_the_others_are_on_disk(tmp_path):

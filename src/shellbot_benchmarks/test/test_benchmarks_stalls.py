@@ -372,7 +372,9 @@ def test_the_speed_limits_are_the_servos():
 
 def test_wrong_arguments_and_help(capsys):
     assert bus_faults.main(["--stalls", "--seeds", "x"]) == 2
-    assert bus_faults.main(["--stalls", "--seconds", "1"]) == 2
+    for option, value in (*(("seconds", x) for x in ("1", "nan", "inf")), ("latency-ms", "-1"), ("latency-ms", "nan")):
+        assert bus_faults.main(["--stalls", f"--{option}={value}"]) == 2
+        assert f"--{option} is {value}" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         bus_faults.main(["--stalls", "--help"])
     words = capsys.readouterr().out

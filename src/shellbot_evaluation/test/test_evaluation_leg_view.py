@@ -322,3 +322,20 @@ def test_the_wrapper_hands_over():
         pytest.skip("the workspace is not built")
     done = subprocess.run([str(script), "leg", "--help"], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0 and "slider for each joint of one limb" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--latency-ms", "nan"), "--latency-ms is nan; give 0 to 100"),
+        (("--baud", "0"), "--baud is 0; give 7000 to 4500000"),
+        ((), "there is no display for the window"),
+    ],
+)
+def test_what_a_window_cannot_be_opened_with_is_refused(words, complaint, monkeypatch, capsys):
+    from shellbot_evaluation.leg_view import cli
+
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    assert cli.main(list(words)) == 2
+    assert complaint in capsys.readouterr().err

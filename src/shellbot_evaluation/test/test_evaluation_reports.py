@@ -80,6 +80,15 @@ def test_unreadable_yaml_names_the_file_and_the_line(tmp_path):
         load_experiments(broken)
     with pytest.raises(DefinitionError, match="absent.yaml"):
         load_experiments(tmp_path / "absent.yaml")
+    (tmp_path / "bare.yaml").write_text(
+        "walk:\n  cases: {a: {kind: speed, speed_m_s: 0.1, duration_s: 5}}\n  limits:\n    # drift_mm: 5\n"
+    )
+    assert load_experiments(tmp_path / "bare.yaml")["walk"].limits == ()
+    (tmp_path / "bare.yaml").write_text(
+        "walk:\n  cases: {a: {kind: speed, speed_m_s: 0.1, duration_s: 5}}\n  limits: [5]\n"
+    )
+    with pytest.raises(DefinitionError, match=r"limits is \[5\]; give a mapping"):
+        load_experiments(tmp_path / "bare.yaml")
     (tmp_path / "list.yaml").write_text("- 1\n")
     with pytest.raises(DefinitionError, match="holds a list; expected a mapping"):
         load_experiments(tmp_path / "list.yaml")

@@ -179,7 +179,7 @@ def load_faults(path: Path) -> List[Fault]:
 
     try:
         content = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=Loader)  # noqa: S506 - a SafeLoader
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise EmulationError(f"fault schedule {path} cannot be read: {error}") from error
     return faults_from(content, str(path))
 

@@ -59,7 +59,7 @@ def _by_engine(files: Sequence[Path]) -> Dict[str, List[Run]]:
             raise SettingsError(f"{file} cannot be read: {error.strerror}; name a file that is there") from None
         except (ValueError, KeyError, TypeError) as error:
             raise SettingsError(
-                f"{file} holds no runs of the campaign with their paths ({error!r}); make it by "
+                f"{file} holds no runs of the campaign with their paths ({type(error).__name__}: {error}); make it by "
                 "scripts/experiment humanoid --campaign --json FILE"
             ) from None
     return found

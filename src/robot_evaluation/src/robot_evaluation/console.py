@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import sys
 from pathlib import Path
 from typing import Callable, Optional, Sequence, TextIO, Tuple
@@ -22,9 +23,12 @@ MOST_SEEDS = 100_000
 
 
 def say(text: str) -> None:
-    """Write a result to standard output."""
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
-    sys.stdout.flush()
+    """Write a result to standard output; where nobody reads it any more, files are still written."""
+    try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:  # ... | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def show(text: str) -> None:

@@ -88,7 +88,7 @@ def map_jobs(
         left = []
     tries = 0
     while left:
-        _pass(function, arguments, left, (executor or _processes)(1 if tries else jobs), finish)
+        _pass(function, arguments, left, (executor or _processes)(1 if tries else min(jobs, len(left))), finish)
         still = [i for i in left if i not in found]
         tries = tries + 1 if len(still) == len(left) else 0
         if tries == TRIES:

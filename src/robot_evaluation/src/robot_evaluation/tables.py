@@ -70,8 +70,8 @@ def split_at_markers(path: Path, name: str) -> Tuple[str, str]:
     begin, end = f"<!-- begin: {name} -->", f"<!-- end: {name} -->"
     try:
         page = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise EvaluationError(f"cannot read {path}: {error}; give an existing page") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise EvaluationError(f"cannot read {path}: {error}; give an existing page in UTF-8") from error
     head, found_begin, rest = page.partition(begin)
     _, found_end, tail = rest.partition(end)
     if not (found_begin and found_end):

@@ -157,7 +157,10 @@ def load_experiments(path: Path) -> Dict[str, Experiment]:
             if not isinstance(body["cases"], Mapping) or not body["cases"]:
                 raise SettingsError(f"cases is {body['cases']!r}; give a mapping with at least one case")
             cases = tuple(make_case(case, values) for case, values in body["cases"].items())
-            bounds = {key: check_number(f"limits.{key}", v, *ANY) for key, v in body.get("limits", {}).items()}
+            given = body.get("limits") or {}  # no limits where all of them are commented out
+            if not isinstance(given, Mapping):
+                raise SettingsError(f"limits is {given!r}; give a mapping of figures to numbers")
+            bounds = {str(key): check_number(f"limits.{key}", v, *ANY) for key, v in given.items()}
             limits = tuple(Limit(key.lstrip("-"), bound, key.startswith("-")) for key, bound in bounds.items())
         except SettingsError as error:
             raise DefinitionError(f"{path}: {name}: {error}") from None

@@ -77,7 +77,7 @@ def load(file: Path) -> Row:
         raise EvaluationError(f"{file} cannot be read: {error.strerror}; name a file that is there") from None
     except (ValueError, KeyError, TypeError) as error:
         raise EvaluationError(
-            f"cannot read {file}: {error!r}; give a file of scripts/experiment snake --json"
+            f"cannot read {file}: {type(error).__name__}: {error}; give a file of scripts/experiment snake --json"
         ) from error
     if experiment not in _SECTIONS or not runs:
         raise EvaluationError(f"{file} is of {experiment!r} with {len(runs)} runs; known: {', '.join(_SECTIONS)}")

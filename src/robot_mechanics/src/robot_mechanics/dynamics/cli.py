@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -86,11 +87,12 @@ def main(given: Optional[List[str]] = None) -> int:
     arguments = parser().parse_args(negative_numbers(sys.argv[1:] if given is None else given))
     try:
         sys.stdout.write(report(arguments) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:  # ... | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (KinematicsError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
-    except BrokenPipeError:
-        return 0
     return 0
 
 

@@ -43,8 +43,8 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
-    if not arguments.seconds >= 0.5:
-        raise DefinitionError(f"--seconds is {arguments.seconds}; measure at least 0.5 s")
+    if not 0.5 <= arguments.seconds <= 3600.0:
+        raise DefinitionError(f"--seconds is {arguments.seconds:g}; give 0.5 to 3600 s")
     if arguments.ticks < 10:
         raise DefinitionError(f"--ticks is {arguments.ticks}; measure at least 10 ticks")
     figures, rows, loops, bare = measure(arguments.seconds, arguments.ticks)

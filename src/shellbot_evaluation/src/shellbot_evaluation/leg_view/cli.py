@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import signal
 import sys
 from contextlib import ExitStack
@@ -56,6 +57,14 @@ def _run(arguments: argparse.Namespace) -> int:
         raise EvaluationError(f"--torque is {arguments.torque}; give 0.05 to 1")
     if not 0.2 <= arguments.rpm <= 60.0:
         raise EvaluationError(f"--rpm is {arguments.rpm}; give 0.2 to 60")
+    if not 0.0 <= arguments.latency_ms <= 100.0:
+        raise EvaluationError(f"--latency-ms is {arguments.latency_ms:g}; give 0 to 100")
+    if not 7000 <= arguments.baud <= 4_500_000:
+        raise EvaluationError(f"--baud is {arguments.baud}; give 7000 to 4500000")
+    if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
+        if arguments.picture is None:
+            raise EvaluationError("there is no display for the window; log in with ssh -X, or give --picture FILE")
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
     variant = arguments.variant or ("full" if arguments.limb.startswith("upper") else "walker")
     joints = limb_joints(arguments.limb, load_map(variant, arguments.servo_map))
     with ExitStack() as stack:
@@ -88,12 +97,14 @@ def _show(arguments: argparse.Namespace, joints: Any, drive: Any, variant: str) 
     signal.signal(signal.SIGINT, lambda *_: window.close())
     signal.signal(signal.SIGTERM, lambda *_: window.close())
     window.show()
+    is_saved = True
     if arguments.picture is not None:
         shot = QTimer(window)
 
         def take() -> None:
+            nonlocal is_saved
             if window.pictures >= 2:
-                window.grab().save(arguments.picture)
+                is_saved = window.grab().save(arguments.picture)
                 window.close()
 
         shot.timeout.connect(take)
@@ -105,6 +116,8 @@ def _show(arguments: argparse.Namespace, joints: Any, drive: Any, variant: str) 
         # Qt's order of destruction crashes at the interpreter's end otherwise
         window.deleteLater()
         app.processEvents()
+    if not is_saved:
+        raise EvaluationError(f"no picture can be written to {arguments.picture}; name a file such as leg.png")
     for failure in window.failures:
         sys.stderr.write(f"error: {failure}\n")
     return 1 if window.failures else 0

@@ -36,7 +36,7 @@ class NodeParameters(Settings, error=DriverConfigError):
     baud: int = number(7000, 1_000_000, default=1_000_000, hint="1000000 is the servos' own")
     direction: str = choice(tuple(DIRECTIONS), default="auto")
     gpio: str = ""
-    latency_ms: float = number(0.0, 1000.0, default=2.0, hint="2 for an FTDI adapter with latency_timer 1")
+    latency_ms: float = number(0.0, 100.0, default=2.0, hint="2 for an FTDI adapter with latency_timer 1")
     servo_map: str = ""
     priority: int = number(0, 99, default=0, hint="0 is without")
     cpu: int = number(-1, 1023, default=-1, hint="-1 is any core")

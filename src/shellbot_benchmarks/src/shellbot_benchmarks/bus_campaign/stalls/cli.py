@@ -23,6 +23,7 @@ from robot_evaluation.reports import machine, write_json
 from . import run, score
 from .plan import FAULT_SLOT
 
+MOST_SECONDS = 86_400.0  # of a run
 _POLL = 0.05  # s
 _PATIENCE = 20.0  # s that a run which is to end may take to clean up
 
@@ -151,8 +152,11 @@ def summarise(results: Sequence[Dict[str, Any]]) -> Dict[str, Any]:
 
 def _run(arguments: argparse.Namespace) -> int:
     seeds = seeds_of(arguments.seeds)
-    if arguments.seconds < FAULT_SLOT:
-        raise DefinitionError(f"--seconds is {arguments.seconds:g}; a fault needs {FAULT_SLOT:g} s or more")
+    if not FAULT_SLOT <= arguments.seconds <= MOST_SECONDS:
+        text = f"give {FAULT_SLOT:g}, which a fault needs, to {MOST_SECONDS:g} s"
+        raise DefinitionError(f"--seconds is {arguments.seconds:g}; {text}")
+    if not 0.0 <= arguments.latency_ms <= 100.0:
+        raise DefinitionError(f"--latency-ms is {arguments.latency_ms:g}; give 0 to 100 ms")
     runs = Runs(arguments.seconds, 1e-3 * arguments.latency_ms, arguments.keep)
 
     def end(*_: object) -> NoReturn:
