@@ -126,6 +126,15 @@ def test_soles_touch_by_their_force(tmp_path):
     assert (row["contact"], row["touching"]) == ("l_sole", pytest.approx(100.0 * 10 / 19, abs=0.1))
 
 
+def test_a_topic_of_another_type_is_refused(tmp_path):
+    file = tmp_path / "other.bag"
+    with rosbag.Bag(str(file), "w") as bag:
+        bag.write("/joint_states", joints(["a"], [0.0], 1.0), genpy.Time.from_sec(1.0))
+        bag.write("/cmd_vel", WrenchStamped(), genpy.Time.from_sec(1.0))
+    with pytest.raises(EvaluationError, match="/cmd_vel is of geometry_msgs/WrenchStamped, not of geometry_msgs/Twist"):
+        read_bag(file)
+
+
 def test_runs_over_each_other_are_refused(tmp_path):
     file = tmp_path / "reset.bag"
     with rosbag.Bag(str(file), "w") as bag:

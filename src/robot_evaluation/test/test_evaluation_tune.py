@@ -152,3 +152,11 @@ def test_every_corner_of_the_page_of_gains_is_stable_in_the_embedded_simulator(a
             response = rig.response("arm_joint_4", gains, math.radians(1.0), 4.0)
             assert abs(response.velocity[-50:]).max() < 0.05, (p, d)
             assert 0.9 < response.final < 1.1, (p, d)
+
+
+def test_a_window_without_a_display_is_refused_before_anything_is_measured(monkeypatch, capsys):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("robot_evaluation.tuning.cli.check_file", lambda _: pytest.fail("it goes on"))
+    assert main(["arm", "--show"]) == 2
+    assert "--show needs a display" in capsys.readouterr().err

@@ -91,6 +91,10 @@ def test_missing_section_unknown_gait_and_start_mode_are_refused(tmp_path, setti
         (lambda d: d["modes"].pop("stopped"), "modes lacks stopped; add its row"),
         (lambda d: d["modes"].pop("stand"), "there is no mode 'stand'; choose from"),
         (lambda d: d["take_over"][0].update(modes=["fly"]), "there is no mode 'fly'"),
+        (lambda m: m["transitions"][0].update(steps=3), "steps is 3; give a list"),
+        (lambda m: m["modes"]["sit"].update(obeys=None), "obeys is None; give a list"),
+        (lambda m: m["refusals"][0].update(request=True), "request is True; give a list"),
+        (lambda m: m["take_over"][0].update(modes=0), "modes is 0; give a list"),
     ],
 )
 def test_bad_mode_table_is_refused(tmp_path, modes, change, message):

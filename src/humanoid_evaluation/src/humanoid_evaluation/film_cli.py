@@ -29,6 +29,12 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--fall", action="store_true", help="it is pushed over, and gets up")
     options = parser.parse_args(arguments)
     width, height = options.size
+    if not (16 <= width <= 2048 and 16 <= height <= 2048):
+        parser.error(f"--size is {width} {height}; give 16 to 2048 each")
+    if options.every < 1:
+        parser.error(f"--every is {options.every}; give at least 1 tick")
+    if Path(options.file).suffix not in (".gif", ".png"):
+        parser.error(f"{options.file} is neither a .gif nor a .png; name such a file")
     pictures = film(width, height, options.every, options.fall)
     file = Path(options.file)
     if file.suffix == ".png":

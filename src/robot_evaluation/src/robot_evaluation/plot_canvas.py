@@ -36,6 +36,12 @@ def check_file(path: Path) -> Path:
     return path
 
 
+def check_display(show: bool) -> None:
+    """Raise DefinitionError if a window is requested and there is no display; before work that ends in it."""
+    if show and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise DefinitionError("--show needs a display and there is none; leave it out and open the file instead")
+
+
 def new_figure(size: Tuple[float, float], show: bool) -> Any:
     """Return an empty figure of a size in inches; for a window where one is requested.
 
@@ -51,8 +57,7 @@ def new_figure(size: Tuple[float, float], show: bool) -> Any:
         figure = Figure(figsize=size, constrained_layout=True)
         FigureCanvasAgg(figure)
         return figure
-    if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        raise DefinitionError("--show needs a display and there is none; leave it out and open the file instead")
+    check_display(show)
     from matplotlib import pyplot
 
     try:

@@ -18,7 +18,11 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where pictures go; made if it is missing")
     folder: Path = parser.parse_args(arguments).folder
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        sys.stderr.write(f"screenshots: the folder {folder} cannot be made: {error.strerror}; name another one\n")
+        return 2
     logs = Path(tempfile.mkdtemp())
     try:
         page_pictures_node.take(folder, logs / "page.log")

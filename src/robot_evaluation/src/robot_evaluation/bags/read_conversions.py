@@ -28,6 +28,12 @@ from shellbot_common import GAP, ProfileError, RobotProfile, SettingsError, labe
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_common.rotations import yaw_from_quaternion
 
+TYPES = {
+    **dict.fromkeys(JOINT_TOPICS, "sensor_msgs/JointState"),
+    **dict.fromkeys(ODOMETRY_TOPICS, "nav_msgs/Odometry"),
+    **dict.fromkeys(CONTACT_TOPICS, "shellbot_msgs/Contacts"),
+    "cmd_vel": "geometry_msgs/Twist",
+}
 DESCRIPTION = "robot_description"
 TOUCHING = 1.0  # N of force on a sole that touches
 Messages = List[Tuple[float, Any]]  # s received, message
@@ -162,7 +168,8 @@ def read_bag(
     Raises
     ------
     EvaluationError
-        If the bag cannot be read, has a stamp that is none, or the simulation was reset while it was recorded.
+        If the bag cannot be read, has a stamp that is none or a topic of another type, or the simulation was reset
+        while it was recorded.
     """
     with Bag(file) as bag:
         ns = bag.namespace(namespace)
@@ -172,6 +179,10 @@ def read_bag(
         names = dict.fromkeys((*CHAIN, *JOINT_TOPICS, *ODOMETRY_TOPICS, *CONTACT_TOPICS, "cmd_vel"))
         topics = {name: controller if name == COMMAND else f"{ns}/{name}" for name in names}
         topics = {name: topic for name, topic in topics.items() if topic in bag.messages}
+        for name, topic in topics.items():
+            if bag.types[topic] != TYPES.get(name, bag.types[topic]):
+                text = f"{topic} is of {bag.types[topic]}, not of {TYPES[name]}; is it the bag of such a robot?"
+                raise EvaluationError(f"{file}: {text}")
         step = progress(len(topics) + len(wrenches)) if progress else lambda _topic: None
         found: Dict[str, Any] = {"stamps": {}, "joints": {}, "poses": {}, "contacts": {}}
         for name, topic in topics.items():

@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from robot_evaluation.console import Progress, file_of, run_tool, say
 from robot_evaluation.errors import EvaluationError
-from robot_evaluation.plot_canvas import check_file, finish
+from robot_evaluation.plot_canvas import check_display, check_file, finish
 from robot_evaluation.tables import markdown_table
 from shellbot_common import RobotProfile
 from shellbot_control import Gains, GainTable
@@ -83,6 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         If robot, class, pose or numbers cannot be used.
     """
     check_numbers(arguments)
+    check_display(arguments.show)
     out = check_file(arguments.out or FOLDER / f"tune_{arguments.robot}.png")
     module = importlib.import_module("robot_evaluation.tuning.described_robot_conversions")
     urdf, text = module.described_robot(arguments.robot, arguments.arguments)

@@ -127,17 +127,17 @@ def load_mode_table(path: Optional[Union[str, Path]] = None) -> ModeTable:
 
     transitions: Dict[Tuple[Mode, str], Transition] = {}
     for row in _rows(data["transitions"], "transitions", ("from", "request", "goal", "steps")):
-        steps = tuple(_known("behaviour", step, behaviours) for step in row["steps"])
+        steps = tuple(_known("behaviour", step, behaviours) for step in _list(row, "steps"))
         entry = Transition(known_mode(row["goal"]), steps)
-        for mode in row["from"]:
+        for mode in _list(row, "from"):
             _add(transitions, (known_mode(mode), _known("request", row["request"], REQUESTS)), entry)
     refusals: Dict[Tuple[Mode, str], str] = {}
     for row in _rows(data["refusals"], "refusals", ("from", "request", "text")):
-        for mode in row["from"]:
-            for request in row["request"]:
+        for mode in _list(row, "from"):
+            for request in _list(row, "request"):
                 _add(refusals, (_mode(mode), _known("request", request, REQUESTS)), str(row["text"]))
     take_over = tuple(
-        TakeOver(tuple(known_mode(mode) for mode in row["modes"]), str(row["text"]), bool(row["continues"]))
+        TakeOver(tuple(known_mode(mode) for mode in _list(row, "modes")), str(row["text"]), bool(row["continues"]))
         for row in _rows(data["take_over"], "take_over", ("modes", "text", "continues"))
     )
     reverses = {
@@ -151,6 +151,12 @@ def load_mode_table(path: Optional[Union[str, Path]] = None) -> ModeTable:
     return ModeTable(modes, transitions, refusals, take_over, reverses, durations)
 
 
+def _list(row: Mapping[str, Any], key: str) -> Sequence[Any]:
+    if isinstance(row[key], list):
+        return list(row[key])
+    raise ConfigError(f"mode table: {key} is {row[key]!r}; give a list, such as [{row[key]}]")
+
+
 def _duration(step: str, value: Any) -> float:
     if isinstance(value, (int, float)) and 0.01 <= value <= 1e3:
         return float(value)
@@ -162,7 +168,7 @@ def _mode_rows(data: Any, behaviours: Sequence[str]) -> Dict[Mode, ModeRow]:
     modes: Dict[Mode, ModeRow] = {}
     for name, row in data.items():
         _require(f"mode table: modes.{name}", row, ("behaviour", "obeys", "text"))
-        obeys = frozenset(_known("command", command, OBEYED) for command in row["obeys"])
+        obeys = frozenset(_known("command", command, OBEYED) for command in _list(row, "obeys"))
         modes[_mode(name)] = ModeRow(_known("behaviour", row["behaviour"], behaviours), obeys, str(row["text"]))
     for mode in (WAITING, STOPPED):
         if mode not in modes:
