@@ -97,7 +97,7 @@ def test_the_scripts_help_names_the_pictures_of_the_humanoid():
     [
         (None, "cannot be read: No such file or directory; name a file that is there"),
         ("{", "holds no runs of the campaign with their paths"),
-        ('{"runs": [{"case": "A", "engine": "mujoco"}]}', "(KeyError('path')); make it by scripts/experiment humanoid"),
+        ('{"runs": [{"case": "A", "engine": "mujoco"}]}', "(KeyError: 'path'); make it by scripts/experiment humanoid"),
     ],
 )
 def test_a_file_without_paths_is_refused_in_words(content, sentence, tmp_path, capsys):

@@ -14,6 +14,12 @@ from shellbot_common import RobotProfile
 JOINT_TOPICS = ("joint_states", "joint_targets")
 ODOMETRY_TOPICS = ("odom", "ground_truth/odom")
 CONTACT_TOPICS = ("foot_contacts", "ground_truth/foot_contacts")
+TYPES = {
+    **dict.fromkeys(JOINT_TOPICS, "sensor_msgs/JointState"),
+    **dict.fromkeys(ODOMETRY_TOPICS, "nav_msgs/Odometry"),
+    **dict.fromkeys(CONTACT_TOPICS, "shellbot_msgs/Contacts"),
+    "cmd_vel": "geometry_msgs/Twist",
+}
 WRENCHES = "contact_wrenches/"
 COMMAND = "/command"  # of the robot's controller
 CHAIN = ("joint_states", "imu/data", "limb_references", "joint_targets", COMMAND, "foot_contacts", "odom")

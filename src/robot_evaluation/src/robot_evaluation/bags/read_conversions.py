@@ -15,6 +15,7 @@ from robot_evaluation.bags.data import (
     CONTACT_TOPICS,
     JOINT_TOPICS,
     ODOMETRY_TOPICS,
+    TYPES,
     WRENCHES,
     BagData,
     ContactTrack,
@@ -28,12 +29,6 @@ from shellbot_common import GAP, ProfileError, RobotProfile, SettingsError, labe
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_common.rotations import yaw_from_quaternion
 
-TYPES = {
-    **dict.fromkeys(JOINT_TOPICS, "sensor_msgs/JointState"),
-    **dict.fromkeys(ODOMETRY_TOPICS, "nav_msgs/Odometry"),
-    **dict.fromkeys(CONTACT_TOPICS, "shellbot_msgs/Contacts"),
-    "cmd_vel": "geometry_msgs/Twist",
-}
 DESCRIPTION = "robot_description"
 TOUCHING = 1.0  # N of force on a sole that touches
 Messages = List[Tuple[float, Any]]  # s received, message
