@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -38,8 +39,9 @@ def test_weaker_servos_show_in_the_comparison(comparison):
 
 def test_plans_and_cases_are_checked():
     assert len(plan(range(2), 3.0, "walker")) == 8
-    with pytest.raises(DefinitionError, match="at least 1 s"):
-        compare(WalkCase("ahead", (0.1, 0.0, 0.0), 0.5))
+    for seconds in (0.5, math.inf, math.nan):
+        with pytest.raises(DefinitionError, match=f"seconds is {seconds:g}; walk for 1 to 3600 s"):
+            compare(WalkCase("ahead", (0.1, 0.0, 0.0), seconds))
 
 
 def test_servos_out_of_the_box_are_slower_but_walk_as_well_in_table_plots_and_page(tmp_path, monkeypatch):
