@@ -78,7 +78,7 @@ def siblings(_):
 
 def test_no_more_workers_are_started_than_there_are_runs():
     before = len(psutil.Process().children())
-    assert max(map_jobs(siblings, [("one", 1), ("two", 2)], 30)) <= before + 2
+    assert max(map_jobs(siblings, [("one", 1), ("two", 2)], 30)) <= before + 3  # one of multiprocessing
 
 
 def test_a_run_that_always_kills_its_worker_ends_in_a_sentence_and_the_others_are_on_disk(tmp_path):
