@@ -14,6 +14,7 @@ pytest.importorskip("shellbot_msgs")
 from std_srvs.srv import SetBoolRequest  # noqa: E402
 
 from shellbot_common import stop_interface_node  # noqa: E402
+from shellbot_common.testing import silence  # noqa: E402
 from shellbot_motor_driver.driving.start_report import Answer  # noqa: E402
 from shellbot_motor_driver.map.shellbot import shellbot  # noqa: E402
 from shellbot_motor_driver.node import motor_driver_node, state_publisher_node  # noqa: E402
@@ -21,28 +22,11 @@ from shellbot_motor_driver.node.node_parameters import NodeParameters  # noqa: E
 from shellbot_motor_driver.process.torque_off import TorqueOffStatus  # noqa: E402
 
 
-class Topic:
-    """Takes the place of publisher, subscriber and service."""
-
-    def __init__(self, *_args, **_options):
-        pass
-
-    def publish(self, _message):
-        pass
-
-
 def test_a_stop_without_a_master_is_confirmed_and_logged_and_requests_do_not_wait_for_it(monkeypatch):
-    for name in ("Subscriber", "Service"):
-        monkeypatch.setattr(rospy, name, Topic)
-    for module in (motor_driver_node, state_publisher_node, stop_interface_node):
-        monkeypatch.setattr(module, "Publisher", Topic)
-    monkeypatch.setattr(rospy, "get_param", lambda _name, default: default)
-    said, free = [], []
-    for name in ("logwarn", "loginfo", "logerr"):
-        monkeypatch.setattr(rospy, name, lambda text, *values: said.append(text % values))
+    log, free = silence(monkeypatch, rospy, motor_driver_node, state_publisher_node, stop_interface_node), []
     node = motor_driver_node.MotorDriverNode(NodeParameters(), shellbot("walker"))
     node._process = node._bus = SimpleNamespace(
-        emergency_stop=lambda cause: said.append(f"bus: {cause}"),
+        emergency_stop=lambda cause: log.append(f"bus: {cause}"),
         confirm_off=lambda: TorqueOffStatus(requested_at=1.0, confirmed=True, text="torque is off"),
         rearm=lambda: Answer(True, "rearmed"),
         torque=lambda on: Answer(True, f"torque {on}"),
@@ -61,7 +45,7 @@ def test_a_stop_without_a_master_is_confirmed_and_logged_and_requests_do_not_wai
 
     monkeypatch.setattr(rospy, "set_param", refuse)
     assert node._stop("test") == (True, "stopped (test): torque is off; stays so until rearm is called")
-    assert said[0] == "bus: test" and "not on the parameter server" in said[1] and "stopped (test)" in said[2]
+    assert log[0] == "bus: test" and "not on the parameter server" in log[1] and "stopped (test)" in log[2]
     assert node._rearm() == (True, "rearmed") and not node._latch.cause
     assert node._on_torque(SetBoolRequest(data=False)).success and node._limp
     assert free == [True] * 3, "the master may hang, and requests need the lock"

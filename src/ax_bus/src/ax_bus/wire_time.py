@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ax_bus.errors import ServoError
 from ax_bus.protocol import OVERHEAD, READ_BYTES, split_sync_write
 
 BITS_PER_BYTE = 10
@@ -17,6 +18,16 @@ READ_LATENCY = 22e-6  # s
 WRITE_LATENCY, WRITE_LATENCY_PER_BYTE = 24e-6, 6e-6  # s
 INTERRUPT = 130e-6  # s, the servo's motor interrupt
 MAX_RETURN_DELAY = 508e-6  # s
+MAX_LINK_LATENCY = 0.1  # s, of adapter and kernel
+BAUDS = (7000, 4_500_000)  # rates that some servo of this protocol has
+
+
+def check_line(baud: int, link_latency: float) -> None:
+    """Raise ServoError, in the words of a command line, if no line has such a rate or such a latency (s)."""
+    if not BAUDS[0] <= baud <= BAUDS[1]:
+        raise ServoError(f"--baud is {baud}; give {BAUDS[0]} to {BAUDS[1]}")
+    if not 0.0 <= link_latency <= MAX_LINK_LATENCY:
+        raise ServoError(f"--latency-ms is {1e3 * link_latency:g}; give 0 to {1e3 * MAX_LINK_LATENCY:g}")
 
 
 def bytes_time(count: int, baud: float) -> float:
@@ -51,7 +62,7 @@ class Timeouts:
 
     def __post_init__(self) -> None:
         """Check the ranges."""
-        for name, high in (("return_delay", 0.01), ("link_latency", 0.1), ("margin", 0.1)):
+        for name, high in (("return_delay", 0.01), ("link_latency", MAX_LINK_LATENCY), ("margin", 0.1)):
             value = getattr(self, name)
             if not 0.0 <= value <= high:
                 raise ValueError(f"{name} is {value} s; give 0 to {high} s")

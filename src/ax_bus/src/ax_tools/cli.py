@@ -79,13 +79,9 @@ def _run(command: Command, arguments: argparse.Namespace, prog: str) -> int:
 def _run_on_bus(command: Command, arguments: argparse.Namespace) -> int:
     from ax_bus.bus import Bus
     from ax_bus.serial_port import SerialPort
-    from ax_bus.wire_time import Timeouts
-    from ax_tools.errors import ToolError
+    from ax_bus.wire_time import Timeouts, check_line
 
-    if not 7000 <= arguments.baud <= 4_500_000:
-        raise ToolError(f"--baud is {arguments.baud}; give 7000 to 4500000")
-    if not 0.0 <= arguments.latency_ms <= 100.0:
-        raise ToolError(f"--latency-ms is {arguments.latency_ms:g}; give 0 to 100")
+    check_line(arguments.baud, arguments.latency_ms * 1e-3)
     with SerialPort(_port_name(arguments.port), arguments.baud, _direction(arguments)) as port:
         return command.run(Bus(port, Timeouts(link_latency=arguments.latency_ms * 1e-3)), arguments)
 

@@ -23,11 +23,11 @@ MOST_SEEDS = 100_000
 
 
 def say(text: str) -> None:
-    """Write a result to standard output; where nobody reads it any more, files are still written."""
+    """Write a result to standard output; one that is closed, such as by ``| head``, does not end the tool."""
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
-    except BrokenPipeError:  # ... | head
+    except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

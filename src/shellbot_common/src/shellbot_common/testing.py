@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of all packages share: patience."""
+"""What the tests of all packages share: patience, and topics that do nothing."""
 
 from __future__ import annotations
 
 import time
 import traceback
-from typing import Callable, Union
+from typing import Any, Callable, List, Union
 
 PATIENCE = 180.0  # s of wall clock; only what hangs takes so long, however busy the machine
 
@@ -45,3 +45,26 @@ def wait_until(
         meanwhile()
         time.sleep(period)
     return time.monotonic() - start
+
+
+class SilentTopic:
+    """Takes the place of publisher, subscriber and service."""
+
+    def __init__(self, *_args: object, **_options: object) -> None:
+        """Take what they take."""
+
+    def publish(self, _message: object) -> None:
+        """Do nothing."""
+
+
+def silence(monkeypatch: Any, rospy: Any, *modules: Any) -> List[str]:
+    """Replace rospy's topics, services and parameters, and the publishers of modules; return the log as it grows."""
+    log: List[str] = []
+    for name in ("Subscriber", "Service"):
+        monkeypatch.setattr(rospy, name, SilentTopic)
+    for module in modules:
+        monkeypatch.setattr(module, "Publisher", SilentTopic)
+    monkeypatch.setattr(rospy, "get_param", lambda _name, default: default)
+    for name in ("logwarn", "loginfo", "logerr"):
+        monkeypatch.setattr(rospy, name, lambda text, *values: log.append(text % values))
+    return log

@@ -15,7 +15,7 @@ from ax_bus.bus import Bus
 from ax_bus.direction import DIRECTIONS, direction
 from ax_bus.errors import ServoError
 from ax_bus.serial_port import SerialPort
-from ax_bus.wire_time import Timeouts
+from ax_bus.wire_time import Timeouts, check_line
 from robot_evaluation.console import run_tool
 from robot_evaluation.errors import EvaluationError
 from shellbot_description import driven_joint_names, named_pose_array
@@ -57,10 +57,10 @@ def _run(arguments: argparse.Namespace) -> int:
         raise EvaluationError(f"--torque is {arguments.torque}; give 0.05 to 1")
     if not 0.2 <= arguments.rpm <= 60.0:
         raise EvaluationError(f"--rpm is {arguments.rpm}; give 0.2 to 60")
-    if not 0.0 <= arguments.latency_ms <= 100.0:
-        raise EvaluationError(f"--latency-ms is {arguments.latency_ms:g}; give 0 to 100")
-    if not 7000 <= arguments.baud <= 4_500_000:
-        raise EvaluationError(f"--baud is {arguments.baud}; give 7000 to 4500000")
+    try:
+        check_line(arguments.baud, arguments.latency_ms * 1e-3)
+    except ServoError as error:
+        raise EvaluationError(str(error)) from None
     if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
         if arguments.picture is None:
             raise EvaluationError("there is no display for the window; log in with ssh -X, or give --picture FILE")

@@ -15,6 +15,7 @@ import threading
 from pathlib import Path
 from typing import Any, Dict, List, NoReturn, Optional, Sequence
 
+from ax_bus.wire_time import MAX_LINK_LATENCY
 from robot_evaluation.console import add_seeds, file_of, run_tool, say, seeds_of
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.parallel import add_workers, map_jobs
@@ -155,8 +156,8 @@ def _run(arguments: argparse.Namespace) -> int:
     if not FAULT_SLOT <= arguments.seconds <= MOST_SECONDS:
         text = f"give {FAULT_SLOT:g}, which a fault needs, to {MOST_SECONDS:g} s"
         raise DefinitionError(f"--seconds is {arguments.seconds:g}; {text}")
-    if not 0.0 <= arguments.latency_ms <= 100.0:
-        raise DefinitionError(f"--latency-ms is {arguments.latency_ms:g}; give 0 to 100 ms")
+    if not 0.0 <= arguments.latency_ms <= 1e3 * MAX_LINK_LATENCY:
+        raise DefinitionError(f"--latency-ms is {arguments.latency_ms:g}; give 0 to {1e3 * MAX_LINK_LATENCY:g} ms")
     runs = Runs(arguments.seconds, 1e-3 * arguments.latency_ms, arguments.keep)
 
     def end(*_: object) -> NoReturn:
