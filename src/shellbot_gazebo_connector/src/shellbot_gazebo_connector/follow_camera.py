@@ -14,6 +14,39 @@ RATE = 10.0  # pictures a simulated second
 _FROM_BASE = (0.65, -0.75, 0.5)  # m; it keeps its direction in the world while the robot moves
 _WIDTH, _HEIGHT = 640, 480  # pixels
 _VERTICAL_FIELD = math.radians(45.0)
+_AHEAD = 1.0  # s by which a picture may overtake the newest odometry
+_PERIOD = 0.5 / RATE  # s of simulated time between moves
+
+
+class Following:
+    """When the camera moves, and which pictures are of now; all times are simulated, s.
+
+    To a new subscriber Gazebo first sends the last picture that it had rendered for the one before.
+
+    Attributes
+    ----------
+    now : float
+        Of the newest odometry; 0 before the first.
+    """
+
+    def __init__(self) -> None:
+        self.now, self._moved, self._since = 0.0, -math.inf, 0.0
+
+    def begin(self) -> None:
+        """Take pictures from now on."""
+        self._since = self.now
+
+    def moves(self, now: float) -> bool:
+        """Note the time of an odometry message; return whether the camera moves with it."""
+        self.now, self._since = now, min(self._since, now)  # the clock may be set back
+        if 0.0 <= now - self._moved < _PERIOD - 1e-6:
+            return False
+        self._moved = now
+        return True
+
+    def is_current(self, stamp: float) -> bool:
+        """Return whether a picture was taken since `begin`, by this clock."""
+        return self._since <= stamp < self.now + _AHEAD
 
 
 def camera_pose(

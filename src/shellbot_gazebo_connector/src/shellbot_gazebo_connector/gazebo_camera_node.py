@@ -2,8 +2,7 @@
 """Node ``gazebo_camera``: a camera in Gazebo that follows the robot, on ``camera/image_raw`` (see `follow_camera`).
 
 It spawns the camera when somebody subscribes for the first time, and from then on moves it: who subscribes for a single
-picture gets one of where the robot is. Gazebo renders only while somebody has subscribed. To a new subscriber it first
-sends the last picture that it had rendered for the one before, which this node leaves out.
+picture gets one of where the robot is. Gazebo renders only while somebody has subscribed.
 """
 
 from __future__ import annotations
@@ -18,12 +17,10 @@ from sensor_msgs.msg import Image
 
 from shellbot_common.init_node import init_node
 from shellbot_common.publisher_node import Publisher
-from shellbot_gazebo_connector.follow_camera import MODEL, RATE, TOPIC, camera_model, camera_pose
+from shellbot_gazebo_connector.follow_camera import MODEL, TOPIC, Following, camera_model, camera_pose
 from shellbot_gazebo_connector.spawn_arguments import SPAWNED
 
 _LOOK = 0.2  # s of wall clock between looks for a subscriber
-_AHEAD = 1.0  # s by which a picture may overtake the newest odometry
-_PERIOD = 0.5 / RATE  # s of simulated time between moves
 
 
 class GazeboCameraNode:
@@ -39,7 +36,7 @@ class GazeboCameraNode:
 
     def __init__(self, state_type: Any, spawn: Any) -> None:
         self._state_type, self._spawn, self._is_there = state_type, spawn, False
-        self._now, self._moved, self._since = 0.0, -float("inf"), 0.0  # s of simulated time
+        self._following = Following()
         self._pictures = Publisher("camera/image_raw", Image, queue_size=1)
         self._moves = Publisher("/gazebo/set_model_state", state_type, queue_size=1)
 
@@ -51,8 +48,8 @@ class GazeboCameraNode:
             is_read = bool(self._pictures.get_num_connections())
             if odometry is None and is_read and rospy.get_param(SPAWNED, False):
                 odometry = rospy.Subscriber("ground_truth/odom", Odometry, self._on_odometry, queue_size=1)
-            if source is None and is_read and self._now > 0.0:
-                self._since = self._now
+            if source is None and is_read and self._following.now > 0.0:
+                self._following.begin()
                 source = rospy.Subscriber(TOPIC, Image, self._on_picture, queue_size=1, buff_size=2**24)
             elif source is not None and not is_read:
                 source.unregister()
@@ -60,16 +57,13 @@ class GazeboCameraNode:
             rospy.rostime.wallsleep(_LOOK)
 
     def _on_picture(self, message: Image) -> None:
-        if self._since <= message.header.stamp.to_sec() < self._now + _AHEAD:
+        if self._following.is_current(message.header.stamp.to_sec()):
             self._pictures.publish(message)
 
     def _on_odometry(self, message: Odometry) -> None:
-        self._now = now = message.header.stamp.to_sec()
-        self._since = min(self._since, now)  # the clock may be set back
-        position = message.pose.pose.position
-        if 0.0 <= now - self._moved < _PERIOD - 1e-6:
+        if not self._following.moves(message.header.stamp.to_sec()):
             return
-        self._moved = now
+        position = message.pose.pose.position
         pose = _pose((position.x, position.y, position.z))
         if self._is_there:
             self._moves.publish(self._state_type(model_name=MODEL, pose=pose, reference_frame="world"))
