@@ -48,7 +48,8 @@ def test_arguments_status_and_workers(run):
     assert out.startswith("['--json', 'a file'] ") and out.endswith("tool.py [42]\n")
 
 
-WAITS = "import time\nprint('begun', flush=True)\ntime.sleep(600)\n"
+# in short sleeps: one that begins just after the signal is not cut short by it
+WAITS = "import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.05)\n"
 
 
 @pytest.mark.parametrize(
