@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import yaml
-from action_echo import LEVEL, EchoRobot
+from action_echo import LEVEL, EchoRobot, yaw_quaternion
 
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.body.levelling import Levelling, opened
@@ -307,6 +307,7 @@ def test_stopped_part_of_the_way_it_is_taken_over_there_and_goes_on(way, pose):
     r = robot()
     request(r, "shell")
     until_text(r, "fan inwards, 2 of 4")
+    r.orientation = yaw_quaternion(0.6)  # the gores turn the body: the heading stays
     r.core.emergency_stop()
     held = r.q.copy()
     r.run(0.5)
@@ -314,8 +315,11 @@ def test_stopped_part_of_the_way_it_is_taken_over_there_and_goes_on(way, pose):
     r.run(0.5)
     assert r.output.mode.mode == Mode.HALFWAY
     assert r.q == pytest.approx(held)
+    assert r.output.contacts.heading == 0.0
     request(r, way)
     r.until(way, 15.0)
+    r.tick()
+    assert r.output.contacts.heading == (0.0 if way == "shell" else None)
     assert r.q == pytest.approx(pose, abs=2e-3)
     assert r.largest_step() < SMOOTH
 

@@ -28,6 +28,12 @@ def go(chain, mode, seconds=15.0):
     return tilt, deep
 
 
+def front(chain):
+    """Horizontal direction (2,) of the body's x axis in the world."""
+    x, y, z, w = chain.state.quat_world_base
+    return np.array([1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z)])
+
+
 def test_closes_and_opens_by_its_own_sensors():
     chain = Chain(seed=0)
     chain.stand_up()
@@ -48,6 +54,22 @@ def test_closes_and_opens_by_its_own_sensors():
     chain.walk((0.15, 0.0, 0.0), seconds=1.0)
     assert chain.mode == "hexapod"
     assert chain.trace().contact_estimated.shape == (len(chain.trace().t), 6)  # of the feet, also while it is a ball
+
+
+def test_the_ball_rolls_forward_where_the_robot_walked_forward():
+    chain = Chain(seed=3, friction=0.5, record=False)
+    chain.stand_up()
+    forward, odom = front(chain), chain.odom
+    go(chain, "shell")
+    assert forward @ front(chain) < 0.5, "the gores turn the body as they slide"
+    assert chain.odom[2] == pytest.approx(odom[2], abs=0.02)
+    start = chain.state.p_world_base[:2].copy()
+    for _ in range(300):
+        chain.command_twist((0.5, 0.0, 0.0))
+        chain.tick()
+    rolled = chain.state.p_world_base[:2] - start
+    assert np.linalg.norm(rolled) > 0.8
+    assert forward @ rolled / np.linalg.norm(rolled) > np.cos(np.radians(6.0))
 
 
 def test_errors_of_the_joints_zeros_a_slope_and_slippery_ground_do_not_tip_it():

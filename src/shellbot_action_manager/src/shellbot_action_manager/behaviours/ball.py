@@ -32,11 +32,20 @@ def heading_of(state: State) -> float:
     return (state.yaw or 0.0) if state.commanded.heading is None else state.commanded.heading
 
 
+def as_found(state: State) -> Motion:
+    """Return the motion of a robot that is found on the path, as after a restart: odometry still has the heading."""
+    heading = state.commanded.heading
+    if heading is None and state.pose is not None:
+        heading = float(state.pose[2])
+    return Motion(held(state.commanded.limbs), heading=heading)
+
+
 class OnPath(Behaviour):
     """Base of the behaviours between standing and the closed ball.
 
-    What touches the ground there are gores that slide: the place is kept and the heading followed. Only a behaviour
-    that rolls names another contact model.
+    What touches the ground there are gores that slide, and that turn the body by some 70 degrees: place and heading
+    are kept, so that the ball rolls forward where the robot walked forward. Only a behaviour that rolls names another
+    contact model.
     """
 
     contact_model = "none"
@@ -46,6 +55,7 @@ class OnPath(Behaviour):
         super().__init__(name, robot)
         self._direction, self._ignores = 1, False
         self._lost: Optional[Tuple[int, ...]] = None  # legs at the last tick; None: at none yet
+        self._heading = 0.0
 
     @property
     def _greatest_tilt(self) -> float:
@@ -64,7 +74,7 @@ class OnPath(Behaviour):
     def enter(self, state: State) -> None:
         """Begin at the present command, wherever on the path it is."""
         self._path().begin(state, self._direction)
-        self._lost = None
+        self._lost, self._heading = None, heading_of(state)
 
     def failure(self, state: State) -> Optional[str]:
         """Report a joint that did not come, or a tilt with which nothing stands on gores."""
@@ -148,8 +158,7 @@ class CloseBall(OnPath):
         if not self._tipped and self._tips(state):
             self._tipped = True
             notice = f"tipped by {np.degrees(state.tilt):.0f} deg while closing: shuts as it lies; {_TO_RISE}"
-        heading = state.commanded.heading  # of a ball that only shuts again
-        return Motion(limbs, progress=transformation.fraction, done=done, notice=notice, heading=heading)
+        return Motion(limbs, progress=transformation.fraction, done=done, notice=notice, heading=self._heading)
 
 
 @register("open_ball")
@@ -163,7 +172,7 @@ class OpenBall(OnPath):
         self._direction = -1
         config = robot.config.rolling
         self._righting = Righting(config.righting, RollingControl(config, self._start_distance), config.radius)
-        self._rights, self._heading = False, 0.0
+        self._rights = False
         self._loosening = 0  # direction in which the fan turns, 0 while it does not
 
     def refusal(self, state: State) -> Optional[str]:
@@ -176,7 +185,6 @@ class OpenBall(OnPath):
         """Begin at the present command; a ball that leans, or has no attitude, rolls upright first."""
         super().enter(state)
         self._rights, self.contact_model = False, OnPath.contact_model
-        self._heading = heading_of(state)
         leans = state.orientation is None or state.tilt > self._robot.config.transform.open_tilt
         if self._path().nearly_closed and leans:
             self._right()
@@ -222,7 +230,7 @@ class OpenBall(OnPath):
             height = robot.engine.gait.stance_height
             feet = robot.geometry.legs.forward(lower_command(limbs).q)
             robot.engine.start(feet + np.array([0.0, 0.0, height]), REST_POSE)
-        return Motion(limbs, progress=1.0 - transformation.fraction, done=done, notice=notice)
+        return Motion(limbs, progress=1.0 - transformation.fraction, done=done, notice=notice, heading=self._heading)
 
     def _shut_and_right(self, state: State) -> None:
         self._path().begin_closed(state)
@@ -263,37 +271,3 @@ class OpenBall(OnPath):
             self._loosening = 1
         until = outermost if self._loosening < 0 else None
         return path.step(dt, self._loosening, state, until, lying=True)
-
-
-@register("halfway")
-class Halfway(OnPath):
-    """Backs out to where the step began in which a joint did not come, and holds there."""
-
-    def take_over(self, state: State) -> Optional[Motion]:
-        """Recognise every posture of the path."""
-        transformation = self._robot.transformation
-        if transformation is None or not transformation.found(state):
-            return None
-        return Motion(held(state.commanded.limbs))
-
-    def enter(self, state: State) -> None:
-        """Find the way back, if there is one to go."""
-        transformation = self._path()
-        self._retreat = transformation.retreat if transformation.late else None
-        self._direction = 0 if self._retreat is None else self._retreat[0]
-        transformation.begin(state, self._direction)
-
-    def failure(self, state: State) -> Optional[str]:
-        """Accept every attitude: holding is all that is left."""
-        return None
-
-    def step(self, dt: float, commands: Commands, state: State) -> Motion:
-        """Return the next motion; a way back on which a joint does not come either ends there."""
-        transformation = self._path()
-        if self._retreat is not None:
-            direction, until = self._retreat
-            limbs = transformation.step(dt, direction, state, until)
-            if transformation.late or transformation.at(until):
-                self._retreat = None
-            return Motion(limbs, activity="backing_out", progress=0.5)
-        return Motion(held(state.commanded.limbs))

@@ -57,4 +57,4 @@ class FoldBall(OnPath):
             limbs[name] = LimbCommand(np.clip(limbs[name].q, measured - lead, measured + lead))
         self._robot.announcer.say("transform", "" if done else transformation.text)
         notice = _LOST.format(leg) if leg else ""
-        return Motion(limbs, progress=transformation.fraction, done=done, notice=notice)
+        return Motion(limbs, progress=transformation.fraction, done=done, notice=notice, heading=self._heading)

@@ -8,14 +8,13 @@ from typing import Optional
 
 import numpy as np
 
-from shellbot_action_manager.behaviours.ball import OnPath, heading_of
+from shellbot_action_manager.behaviours.ball import OnPath, as_found, heading_of
 from shellbot_action_manager.behaviours.ball_drive import unmeasured
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
 from shellbot_action_manager.behaviours.robot import Robot
 from shellbot_action_manager.body.joint_watch import JointWatch
 from shellbot_action_manager.body.legs import upper_joints
-from shellbot_action_manager.body.limbs import held
 from shellbot_action_manager.body.rolling import RollingControl
 from shellbot_action_manager.gait.twist_command import limit_change
 from shellbot_action_manager.gait.walkspace import WalkspaceLimits
@@ -55,10 +54,7 @@ class Roll(OnPath):
         if transformation is None or not transformation.is_folded(state):
             return None
         shells = np.abs(upper_joints(state.commanded.limbs) - self._robot.geometry.closed_upper).max()
-        heading = state.commanded.heading
-        if heading is None and state.pose is not None:  # after a restart in mid-roll odometry still has the heading
-            heading = float(state.pose[2])
-        return Motion(held(state.commanded.limbs), heading=heading) if shells <= _FULL_OPENING else None
+        return as_found(state) if shells <= _FULL_OPENING else None
 
     def failure(self, state: State) -> Optional[str]:
         """Accept every attitude; with a joint that has failed it brakes, and is safest as the ball that it is."""
