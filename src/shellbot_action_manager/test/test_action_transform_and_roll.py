@@ -235,4 +235,5 @@ def test_a_goal_that_cannot_be_begun_is_refused_in_words(goal, mode, words):
 
 def test_a_good_goal_is_accepted_and_one_without_odometry_is_not():
     assert refusal(NAME, 0.0, (1.0, 0.0), ("x", "y"), Robot().seen()) == ""
-    assert "no mode or no odom yet" in refusal(NAME, 0.0, (1.0, 0.0), (), None)
+    assert "nothing came on odom yet; is odometry running?" in refusal(NAME, 0.0, (1.0, 0.0), (), None)
+    assert "on mode yet; is action_manager running?" in refusal(NAME, 0.0, (1.0, 0.0), (), None, has_mode=False)

@@ -59,9 +59,14 @@ class TransformCommands:
 
 
 def refusal(
-    name: str, speed: float, parameters: Sequence[float], names: Sequence[str], seen: Optional[TransformObservation]
+    name: str,
+    speed: float,
+    parameters: Sequence[float],
+    names: Sequence[str],
+    seen: Optional[TransformObservation],
+    has_mode: bool = True,
 ) -> str:
-    """Return why a goal cannot be begun, and what to do; empty if it can."""
+    """Return why a goal cannot be begun, and what to do; empty if it can. Nothing is seen before mode and odom came."""
     if name != NAME:
         return f"there is no action '{name}' here; its name is {NAME}"
     if len(parameters) != 2 or not all(math.isfinite(value) for value in parameters):
@@ -72,7 +77,8 @@ def refusal(
     if speed != 0.0 and not SLOWEST <= speed <= 1.0:
         return f"the speed is {speed:g} of the usual one; give {SLOWEST:g} to 1, or 0 for the usual one"
     if seen is None:
-        return "no mode or no odom yet; start the action manager and the odometry, then try again"
+        topic, node = ("odom", "odometry") if has_mode else ("mode", "action_manager")
+        return f"nothing came on {topic} yet; is {node} running? Then try again"
     distance = math.dist(parameters, seen.pose[:2])
     if not distance <= FARTHEST_M:
         return f"the point is {distance:.1f} m away; give one within {FARTHEST_M:g} m, or go there in parts"

@@ -61,7 +61,8 @@ class TransformAndRollNode:
     def _on_goal(self, goal: actionlib.ServerGoalHandle) -> None:
         with self._server.lock:
             given = goal.get_goal()
-            reason = refusal(given.name, given.speed, given.parameters, given.parameter_names, self._seen)
+            has_mode = self._mode is not None
+            reason = refusal(given.name, given.speed, given.parameters, given.parameter_names, self._seen, has_mode)
             if self._core is not None:
                 reason = "another goal is under way; cancel it first"
             if reason:
