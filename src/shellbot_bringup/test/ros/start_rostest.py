@@ -11,6 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import rosgraph
 import rostest
 
 from shellbot_benchmarks.launching import free_port
@@ -72,7 +73,7 @@ GAZEBO_PACKAGES += ("controller_manager", "effort_controllers", "joint_state_con
 EMPTY_WORLD_ARGUMENTS = ("world_name", "paused", "use_sim_time", "gui", "server_required")
 
 
-SIM = Path(__file__).resolve().parents[4] / "scripts" / "sim"
+SCRIPTS = Path(__file__).resolve().parents[4] / "scripts"
 
 
 def gazebo_that_refuses_the_robot(folder):
@@ -135,13 +136,21 @@ class StartTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             gazebo_that_refuses_the_robot(Path(folder))
             port = free_port()
-            words = (str(SIM), "-p", str(port), "simulator:=gazebo", "variant:=walker", *HEADLESS)
+            words = (str(SCRIPTS / "sim"), "-p", str(port), "simulator:=gazebo", "variant:=walker", *HEADLESS)
             # extend: else the workspace's setup.sh drops what was not in CMAKE_PREFIX_PATH when it was built
             beside = {"CMAKE_PREFIX_PATH": folder, "CATKIN_SETUP_UTIL_ARGS": "--extend"}
             beside["PYTHONPATH"] = os.pathsep.join((folder, os.environ["PYTHONPATH"]))
             with Started(*words, port=port, **beside) as sim:
                 sim.wait_for("the robot was not spawned", "the launch ended without Ctrl-C")
                 self.assertEqual(sim.process.wait(timeout=60), 1)
+
+    def test_a_robot_on_its_servos_that_loses_its_master_ends_with_status_1(self):
+        port = free_port()
+        with Started(str(SCRIPTS / "onboard"), "--no-setup", "--emulated", "-p", str(port), port=port) as robot:
+            robot.wait_for("servos answered")
+            os.kill(rosgraph.Master("/test", master_uri=f"http://localhost:{port}").getPid(), signal.SIGKILL)
+            robot.wait_for("the launch ended without Ctrl-C")
+            self.assertEqual(robot.process.wait(timeout=60), 1)
 
     def test_unreadable_gaits_file_is_named(self):
         port = free_port()
