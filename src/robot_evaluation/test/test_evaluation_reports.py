@@ -13,7 +13,7 @@ from importlib import metadata
 
 import pytest
 
-from robot_evaluation.console import Progress, add_simulators, seed_of, seeds_of
+from robot_evaluation.console import Progress, add_page, add_simulators, seed_of, seeds_of
 from robot_evaluation.errors import DefinitionError, EvaluationError
 from robot_evaluation.reports import code_version, machine, write_csv, write_json
 from robot_evaluation.tables import markdown_table, write_between_markers
@@ -82,6 +82,20 @@ def test_page_without_its_markers_is_left_alone_and_told(tmp_path, content):
     with pytest.raises(EvaluationError, match="lacks the lines '<!-- begin: walk -->'"):
         write_between_markers(page, "walk", "text")
     assert page.read_text() == content
+
+
+@pytest.mark.parametrize("content", ["nothing", None])
+def test_a_tool_refuses_a_page_without_a_place_for_its_tables_before_its_work(tmp_path, content, capsys):
+    page, parser = tmp_path / "validation.md", argparse.ArgumentParser()
+    add_page(parser, "walk")
+    if content:
+        page.write_text(content)
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--write", str(page)])
+    complaint = capsys.readouterr().err
+    assert ("lacks the lines '<!-- begin: walk -->'" if content else "give an existing page") in complaint
+    page.write_text("<!-- begin: walk --><!-- end: walk -->")
+    assert parser.parse_args(["--write", str(page)]).write == page
 
 
 def test_csv_and_json_survive_missing_keys_and_numbers_json_does_not_know(tmp_path):

@@ -65,6 +65,14 @@ def test_experiments_take_engine_and_ground_from_the_command_line(capsys):
     assert "trench" in capsys.readouterr().err
 
 
+def test_a_page_without_a_place_for_the_tables_is_refused_before_the_work(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text("<!-- begin: engines -->\n<!-- end: engines -->\n", encoding="utf-8")
+    assert main(["--servos", "--write", str(page)]) == 2
+    out, complaint = capsys.readouterr()
+    assert (out, "lacks the lines '<!-- begin: servos -->'" in complaint) == ("", True)
+
+
 def test_the_tool_writes_its_tables(tmp_path, capsys):
     page, file = tmp_path / "page.md", tmp_path / "found.json"
     page.write_text("<!-- begin: engines -->\n<!-- end: engines -->\n", encoding="utf-8")

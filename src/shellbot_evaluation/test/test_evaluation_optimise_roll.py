@@ -94,7 +94,6 @@ def test_shipped_and_found_are_compared_on_other_seeds_and_written(tmp_path, mon
         (["--report-seeds", "2023:2025"], "--seeds 2000:2024 and --report-seeds 2023:2025 overlap; keep them apart"),
         (["--runs", "25"], "--runs is 25; give 1 to the number of --seeds, 24"),
         (["--population", "3"], "--generations is 14, --population 3; give 1 and 4 or more"),
-        (["--write", "/nonexistent.md"], "/nonexistent.md"),
     ],
 )
 def test_what_cannot_be_searched_is_a_sentence(given, message, tmp_path, capsys):

@@ -23,7 +23,7 @@ from robot_evaluation.planar import YawUnwrapper
 from robot_evaluation.reports import machine, write_json
 from robot_evaluation.running_robot_node import PERIOD, WAIT, begin_node, loaded_robot, wait_until
 from robot_evaluation.running_trace_node import RunningTrace
-from robot_evaluation.tables import write_between_markers
+from robot_evaluation.tables import split_at_markers, write_between_markers
 from shellbot_common import SettingsError
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.rotations import rpy_from_quaternion
@@ -174,15 +174,18 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     if not options.campaign and (options.json or options.repetitions is not None):
         raise SettingsError("--json and --repetitions are of the campaign; add --campaign")
+    marker = "running-campaign" if options.campaign else "running"
+    if options.write:
+        split_at_markers(options.write, marker)
     if options.campaign:
         repetitions = _REPETITIONS if options.repetitions is None else options.repetitions
         if repetitions < 1:
             raise SettingsError(f"--repetitions is {repetitions}; give at least 1")
         runs = run_campaign(repetitions, options.json)
-        marker, text, fell = "running-campaign", campaign_table(runs), any(run["fell"] for run in runs)
+        text, fell = campaign_table(runs), any(run["fell"] for run in runs)
     else:
         rows = run_walks(WALKS)
-        marker, text, fell = "running", table(rows), any(row["fell"] == "yes" for row in rows)
+        text, fell = table(rows), any(row["fell"] == "yes" for row in rows)
     say(text)
     if options.write:
         write_between_markers(options.write, marker, text)

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import argparse
 import re
-from pathlib import Path
 from typing import Any, Mapping
 
-from robot_evaluation.console import file_of, say
+from robot_evaluation.console import add_page, file_of, say
 from robot_evaluation.reports import machine, write_json
 from robot_evaluation.tables import write_between_markers
 
@@ -18,8 +17,7 @@ _FILES = re.compile(r" --(?:json|write|logs)[ =]\S+")
 def add_report_options(parser: argparse.ArgumentParser, name: str) -> None:
     """Add --json and --write of the bench `name`."""
     parser.add_argument("--json", type=file_of, metavar="FILE", help="also write the figures to this file")
-    markers = f"'<!-- begin: bench-{name} -->' and its end marker"
-    parser.add_argument("--write", type=Path, metavar="PAGE", help=f"put the tables between {markers} of this page")
+    add_page(parser, f"bench-{name}")
 
 
 def report(arguments: argparse.Namespace, name: str, command: str, text: str, figures: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ from shellbot_simulator.core.config import ENGINES, check_engine
 from shellbot_simulator.core.errors import SimulatorError
 
 from .errors import DefinitionError, EvaluationError
+from .tables import split_at_markers
 
 MOST_SEEDS = 100_000
 
@@ -113,6 +114,20 @@ def file_of(text: str) -> Path:
     if path.is_dir():
         raise argparse.ArgumentTypeError(f"{text} is a folder; give the path of a file")
     return path
+
+
+def add_page(parser: argparse.ArgumentParser, name: str) -> None:
+    """Add the option ``--write``; a page without the markers of `name` is refused before the first run."""
+
+    def page(text: str) -> Path:
+        try:
+            split_at_markers(Path(text), name)
+        except EvaluationError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+        return Path(text)
+
+    shown = f"put the tables between '<!-- begin: {name} -->' and its end marker of this page"
+    parser.add_argument("--write", type=page, metavar="PAGE", help=shown)
 
 
 def seeds_of(text: str) -> range:

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional
 
 from robot_evaluation.console import engine_of, file_of, run_tool, say, seed_of
 from robot_evaluation.reports import machine, write_json
-from robot_evaluation.tables import markdown_table, write_between_markers
+from robot_evaluation.tables import markdown_table, split_at_markers, write_between_markers
 from shellbot_simulator.core.config import ENGINES, check_engine
 
 from .engines_experiment import SERVOS, rows, walk, walk_rows
@@ -36,14 +36,15 @@ def main(argv: Optional[List[str]] = None) -> int:
     p.add_argument("--servos", action="store_true", help="compare instead what real servos add, in one engine")
     p.add_argument("--seed", type=seed_of, help="of start and sensor noise of the walk (default: none of both)")
     p.add_argument("--json", type=file_of, metavar="FILE", help="write the figures there, too")
-    p.add_argument(
-        "--write",
-        type=Path,
-        metavar="PAGE",
-        help="put the tables into a page",
-    )
+    markers = "`engines` of a page, or `servos`"
+    p.add_argument("--write", type=Path, metavar="PAGE", help=f"put the tables between the markers {markers}")
     arguments = p.parse_args(argv)
     arguments.simulator = arguments.simulator or list(ENGINES)
+
+    def begin() -> int:
+        if arguments.write:
+            split_at_markers(arguments.write, "servos" if arguments.servos else "engines")
+        return servos() if arguments.servos else work()
 
     def servos() -> int:
         engine = arguments.simulator[0]
@@ -68,4 +69,4 @@ def main(argv: Optional[List[str]] = None) -> int:
             write_between_markers(arguments.write, name, text)
         return 0
 
-    return run_tool(servos if arguments.servos else work)
+    return run_tool(begin)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import List, Optional
 
-from robot_evaluation.console import add_seeds, run_tool, say, seeds_of
+from robot_evaluation.console import add_page, add_seeds, run_tool, say, seeds_of
 from robot_evaluation.parallel import add_workers, map_jobs, pool_of
 from robot_evaluation.plots import plot_paths
 from robot_evaluation.reports import machine, made_by, write_csv, write_json
@@ -32,9 +32,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--variant", choices=("walker", "simulation"), default="walker", help="default walker: 19 servos")
     p.add_argument("--out", type=Path, default=Path("results/onboard"), help="folder for table, plots and files")
     add_workers(p)
-    p.add_argument(
-        "--write", type=Path, metavar="PAGE", help="put the table between '<!-- begin: onboard -->' and its end marker"
-    )
+    add_page(p, "onboard")
     return p
 
 

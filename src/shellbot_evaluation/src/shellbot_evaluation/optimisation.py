@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
-from robot_evaluation.console import add_out, add_seeds, run_tool, say, seeds_of
+from robot_evaluation.console import add_out, add_page, add_seeds, run_tool, say, seeds_of
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.journal import Journal
 from robot_evaluation.parallel import add_workers, map_jobs, pool_of
 from robot_evaluation.report_files import write_runs
 from robot_evaluation.reports import made_by
-from robot_evaluation.tables import markdown_table, split_at_markers, write_between_markers
+from robot_evaluation.tables import markdown_table, write_between_markers
 
 from .search import Numbers, Rows, Search
 
@@ -53,8 +52,7 @@ class Optimisation:
         p.add_argument("--population", type=int, metavar="N", help="candidates of a generation (default %(default)s)")
         add_out(p)
         add_workers(p)
-        marker = f"'<!-- begin: {self.name} -->'"
-        p.add_argument("--write", type=Path, metavar="PAGE", help=f"put the table between {marker} and its end")
+        add_page(p, self.name)
         p.set_defaults(**self.defaults)
         return p
 
@@ -74,8 +72,6 @@ class Optimisation:
                 f"--generations is {arguments.generations}, --population {arguments.population}; give 1 and 4 or more"
             )
         name, search, shown = self.search(arguments, tuple(tuning))
-        if arguments.write is not None:
-            split_at_markers(arguments.write, self.name)
         with Journal(arguments.out / f"{name}.unfinished.jsonl", name) as journal:
 
             def carry_out(trials: List[Tuple[str, Any]]) -> List[Dict[str, Any]]:

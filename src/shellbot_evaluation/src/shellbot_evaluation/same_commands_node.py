@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import List, Optional, Sequence
 
-from robot_evaluation.console import seed_of
+from robot_evaluation.console import add_page, seed_of
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.running_trace_node import RunningTrace
 from robot_evaluation.tables import write_between_markers
@@ -36,9 +35,11 @@ def main(argv: Optional[List[str]] = None) -> int:
     """Run the comparison and print its table."""
     parser = argparse.ArgumentParser(prog="scripts/experiment same", description=__doc__)
     parser.add_argument("--seed", type=seed_of, default=1, help="of the chain in this process; 1")
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table between the markers `same` of a page")
+    add_page(parser, "same")
     arguments = parser.parse_args(argv)
     try:
+        with Shellbot():  # where no robot runs, this says so before a minute of simulation
+            pass
         names, mass, ours = chain_tracks(CASES, arguments.seed)
         text = table(compare(CASES, ours, running_tracks(CASES, names), mass))
         sys.stdout.write(text + "\n")

@@ -15,7 +15,7 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from robot_evaluation.console import run_tool, say
+from robot_evaluation.console import add_page, run_tool, say
 from robot_evaluation.parallel import map_jobs
 from robot_evaluation.running_robot_node import WAIT, begin_node, loaded_robot, wait_until
 from robot_evaluation.tables import write_between_markers
@@ -176,7 +176,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         help="only these gaits, no velocities (default: all that the robot can do, and velocities where it has maps)",
     )
     parser.add_argument("--friction", type=float, default=0.8, help="of the embedded simulator's floor (default 0.8)")
-    parser.add_argument("--write", metavar="PAGE", help="put the table between the markers `running-snake` of a page")
+    add_page(parser, "running-snake")
     options = parser.parse_args(arguments)
     return run_tool(lambda: _run(options))
 
@@ -185,7 +185,7 @@ def _run(options: argparse.Namespace) -> int:
     text = table(compare(options.gait, options.friction))
     say(text)
     if options.write:
-        write_between_markers(Path(options.write), "running-snake", text)
+        write_between_markers(options.write, "running-snake", text)
     return 0
 
 

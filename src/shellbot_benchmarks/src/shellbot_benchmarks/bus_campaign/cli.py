@@ -12,7 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from robot_evaluation.console import add_seeds, run_tool, say, seeds_of
+from robot_evaluation.console import add_page, add_seeds, run_tool, say, seeds_of
 from robot_evaluation.errors import DefinitionError
 from robot_evaluation.parallel import add_workers, map_jobs
 from robot_evaluation.reports import machine, write_json
@@ -55,12 +55,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_workers(p, scheduler=False)
     p.add_argument("--out", type=Path, default=Path("results/bus-faults"), help="folder for tables and files")
-    p.add_argument(
-        "--write",
-        type=Path,
-        metavar="PAGE",
-        help="put the tables between '<!-- begin: bus-faults -->' and its end marker",
-    )
+    add_page(p, "bus-faults")
     return p
 
 
