@@ -97,6 +97,9 @@ def test_the_tool_converts_and_its_xacro_reads_back(capsys):
 def test_the_tool_tells_what_is_wrong(capsys, tmp_path):
     assert main(["--mass", "1"]) == 2
     assert "--tensor missing" in capsys.readouterr().err
+    body = ["--mass", "1", "--tensor", *"111000"]
+    assert main([*body, "--frame", "0", "0", "inf", "0", "0", "0"]) == 2
+    assert "give six finite numbers, m and rad" in capsys.readouterr().err
     assert main([str(tmp_path / "none.urdf")]) == 2
     assert "cannot read" in capsys.readouterr().err
     assert main(["--mass", "1", "--tensor", "1", "1", "9", "0", "0", "0"]) == 1

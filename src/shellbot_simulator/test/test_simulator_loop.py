@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import pytest
 import tiny_robot
 
+from shellbot_simulator.core.obstacles import Obstacle
 from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.node.lockstep import Command
 from shellbot_simulator.node.node_parameters import NodeParameters
@@ -18,7 +19,9 @@ from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from rospy import ServiceException  # noqa: E402
 
 from shellbot_common import TICK  # noqa: E402
+from shellbot_msgs.srv import SpawnObstacleRequest  # noqa: E402
 from shellbot_simulator.node import obstacle_services_node, state_publisher_node, world_services_node  # noqa: E402
+from shellbot_simulator.node.obstacle_conversions import message_from_obstacle  # noqa: E402
 
 SLOWER = "slower than requested"
 
@@ -162,3 +165,14 @@ def test_a_request_whose_caller_gave_up_is_neither_done_nor_logged_as_done(robot
     reset(None)
     assert loop._state.tick == 0
     loop_node.rospy.loginfo.assert_called_once_with("simulator: reset_simulation at t = 0.00 s")
+
+
+def test_an_obstacle_that_is_refused_is_not_logged_as_done(robot):
+    loop = robot().loop
+    loop._services._wake = loop._serve_requests
+    loop_node.rospy.loginfo.reset_mock()
+    crate = message_from_obstacle(Obstacle("crate", "box", (0.2, 0.2, 0.1), (3.0, 0.0, 0.05)))
+    answers = [loop._obstacles._on_spawn(SpawnObstacleRequest(crate)) for _ in range(2)]
+    assert [answer.success for answer in answers] == [True, False]
+    loop_node.rospy.loginfo.assert_called_once_with("simulator: spawn_obstacle crate at t = 0.00 s")
+    loop_node.rospy.logwarn.assert_called_once_with(f"simulator: spawn_obstacle crate refused: {answers[1].reason}")

@@ -11,7 +11,7 @@ from typing import Dict, Optional, Sequence
 import numpy as np
 
 from robot_mechanics.arguments import negative_numbers
-from robot_mechanics.errors import InvalidUrdfError, KinematicsError
+from robot_mechanics.errors import InvalidReferenceError, InvalidUrdfError, KinematicsError
 from robot_mechanics.models.inertia import (
     COMPONENTS,
     Inertia,
@@ -30,6 +30,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     try:
         bodies = _bodies(options)
         pose = np.array(options.frame, dtype=float)
+        if not np.isfinite(pose).all():
+            raise InvalidReferenceError(f"--frame is {pose}; give six finite numbers, m and rad")
         rotation = rotation_from_rpy(*pose[3:])
         # pose is of the other frame in the given one; the result is seen from the other one
         bodies = {name: body.in_frame(-rotation.T @ pose[:3], rotation.T) for name, body in bodies.items()}

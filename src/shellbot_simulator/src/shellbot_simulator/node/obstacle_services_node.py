@@ -22,7 +22,6 @@ from shellbot_simulator.core.simulator import Simulator
 
 from .obstacle_conversions import message_from_obstacle, obstacle_from_message, obstacle_markers
 
-LIST = "list_obstacles"
 _MARKER_TICKS = 10  # between two messages while something that is free is there
 
 
@@ -43,7 +42,7 @@ class ObstacleServices:
         self._services: List[rospy.Service] = [
             rospy.Service("~spawn_obstacle", SpawnObstacle, self._on_spawn),
             rospy.Service("~delete_obstacle", DeleteObstacle, self._on_delete),
-            rospy.Service(f"~{LIST}", ListObstacles, self._on_list),
+            rospy.Service("~list_obstacles", ListObstacles, self._on_list),
         ]
 
     def publish(self, tick: int) -> None:
@@ -75,14 +74,17 @@ class ObstacleServices:
         return DeleteObstacleResponse(*self._answer(f"delete_obstacle {request.name}", delete))
 
     def _on_list(self, _request: Any) -> ListObstaclesResponse:
-        found = self._in_loop(LIST, lambda: self._simulator.obstacles)
+        found = self._in_loop("list_obstacles", lambda: self._simulator.obstacles)
         return ListObstaclesResponse([message_from_obstacle(obstacle) for obstacle in found])
 
     def _answer(self, title: str, change: Callable[[], str]) -> Any:
         def carry_out() -> Any:
             try:
-                return True, change()
+                answer = change()
             except ObstacleError as error:
+                rospy.logwarn(f"simulator: {title} refused: {error}")
                 return False, str(error)
+            rospy.loginfo(f"simulator: {title} at t = {self._simulator.time:.2f} s")
+            return True, answer
 
         return self._in_loop(title, carry_out)

@@ -19,7 +19,7 @@ from .camera_node import Cameras
 from .command_conversions import command_from_message
 from .lockstep import Command, CommandGate, Phase
 from .node_parameters import NodeParameters
-from .obstacle_services_node import LIST, ObstacleServices
+from .obstacle_services_node import ObstacleServices
 from .pacing import Pacer, RateMeter
 from .pid_node import PidServers
 from .sensor_conversions import TICK_NS, stamp_ns
@@ -183,14 +183,11 @@ class PhysicsLoop:
 
     def _serve_requests(self) -> None:
         while True:
-            entry = self._services.next()
-            if entry is None:
+            carry_out = self._services.next()
+            if carry_out is None:
                 return
-            title, carry_out = entry
             with _lock(self._viewer):
-                is_done = carry_out()
-            if is_done and title != LIST:
-                rospy.loginfo(f"simulator: {title} at t = {self._state.time:.2f} s")
+                carry_out()
             self._follow_in_viewer()
 
     def _serve(self, request: Request) -> None:
@@ -205,6 +202,7 @@ class PhysicsLoop:
             self._published_tick = self._torque_ends = None
             self._waited_since = None
             self._reported = Phase.HOLD
+        rospy.loginfo(f"simulator: {request.value} at t = {self._state.time:.2f} s")
         if request in (Request.RESET_WORLD, Request.RESET_SIMULATION):
             self._obstacles.show(self._state.tick)
             for sentence in self._simulator.overlapping_obstacles():

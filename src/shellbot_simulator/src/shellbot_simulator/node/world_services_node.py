@@ -6,7 +6,7 @@ from __future__ import annotations
 import enum
 import queue
 import threading
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, List, Optional
 
 import rospy
 from std_srvs.srv import Empty, EmptyResponse
@@ -35,16 +35,16 @@ class WorldServices:
     """
 
     def __init__(self, wake: Callable[[], None], serve: Callable[[Request], None]) -> None:
-        self._requests: queue.Queue[Tuple[str, Callable[[], bool]]] = queue.Queue()
+        self._requests: queue.Queue[Callable[[], None]] = queue.Queue()
         self._wake, self._serve = wake, serve
         self._services: List[rospy.Service] = [
             rospy.Service(f"/gazebo/{request.value}", Empty, self._handler(request)) for request in Request
         ]
 
-    def next(self) -> Optional[Tuple[str, Callable[[], bool]]]:
-        """Return the next request, its title and what to do, which returns whether it was done; None if there is none.
+    def next(self) -> Optional[Callable[[], None]]:
+        """Return what the next request has to be carried out by, None if there is none.
 
-        It is not done if whoever requested it has given up.
+        Nothing is done by it if whoever requested it has given up.
         """
         try:
             return self._requests.get_nowait()
@@ -62,15 +62,13 @@ class WorldServices:
         done, given_up, lock = threading.Event(), threading.Event(), threading.Lock()
         results: List[Any] = []
 
-        def serve() -> bool:
+        def serve() -> None:
             with lock:
-                if given_up.is_set():
-                    return False
-                results.append(carry_out())
-                done.set()
-                return True
+                if not given_up.is_set():
+                    results.append(carry_out())
+                    done.set()
 
-        self._requests.put((title, serve))
+        self._requests.put(serve)
         self._wake()
         if not done.wait(_WAIT):
             with lock:
