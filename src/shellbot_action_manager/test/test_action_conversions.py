@@ -18,7 +18,7 @@ from shellbot_action_manager.interface import ContactEstimate
 from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_action_manager.modes.mode_table import Mode
 from shellbot_action_manager.node.action_manager_conversions import (
-    JointOrder,
+    MeasuredJoints,
     body_pose_to_array,
     contacts_to_message,
     imu_to_arrays,
@@ -39,7 +39,7 @@ STATE = OdometryState(3.07, 1.0, -2.0, 0.3, 0.16, LEANING.as_quat(), np.array([0
 
 
 def test_joints_are_found_by_name_whatever_else_is_there():
-    order = JointOrder(["a", "b", "c"])
+    order = MeasuredJoints(["a", "b", "c"])
     mixed = JointState(name=["wheel", "c", "a", "b"], position=[9.0, 3.0, 1.0, 2.0])
     assert list(order.positions(mixed)) == [1.0, 2.0, 3.0]
     lacking = JointState(name=["c", "a"], position=[3.0, 1.0])

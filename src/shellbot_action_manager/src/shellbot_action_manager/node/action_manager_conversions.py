@@ -47,8 +47,10 @@ def lost_legs(message: UInt8MultiArray) -> Tuple[int, ...]:
     return legs
 
 
-class JointOrder:
+class MeasuredJoints:
     """Picks the driven joints out of joint_states, whatever their order and whoever else is in the message.
+
+    A joint that is missing is NaN, for the core to hold; `shellbot_control.JointOrder` refuses such a message.
 
     Parameters
     ----------

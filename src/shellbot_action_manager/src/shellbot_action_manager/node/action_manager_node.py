@@ -53,7 +53,7 @@ class ActionManagerNode:
 
     def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
         self._core = ActionManagerCore(config, geometry)
-        self._order = conversions.JointOrder(geometry.joint_names)
+        self._measured = conversions.MeasuredJoints(geometry.joint_names)
         self._lock = threading.RLock()
         self._log = NodeLog("action_manager")
         self._commands = OperatorCommands(gait=config.gait)
@@ -143,7 +143,7 @@ class ActionManagerNode:
         stamp, pose = self._odometry
         starts = not np.isfinite(self._time) and stamp <= t
         known = starts or abs(t - stamp) <= ODOMETRY_AGE  # that of before a reset is from later
-        q, effort = self._order.positions(message), self._order.efforts(message)
+        q, effort = self._measured.positions(message), self._measured.efforts(message)
         return Feedback(q, imu.orientation, imu.angular_velocity, pose if known else None, effort)
 
     def _publish_changes(self, output: ActionOutput, stamp: rospy.Time) -> None:
