@@ -517,12 +517,12 @@ def test_a_joint_has_failed_that_stays_far_behind_or_does_not_move_and_not_one_t
     assert found_after(np.roll(pulses, 10)) is None, "late"
     held = np.where(np.arange(1200) // 150 == 2, pulses + 0.5, pulses)
     assert found_after(held) is None, "held open by the ground for 1.5 s"
-    starts = np.where(np.arange(1200) < 125, 1.0, pulses)
-    assert found_after(np.where(np.arange(1200) < 125, 0.0, pulses), starts) is None, "under the ball as it starts"
+    starts = np.where(np.arange(1200) < 180, 1.1, pulses)
+    assert found_after(np.where(np.arange(1200) < 180, 0.0, pulses), starts) is None, "under the ball as it starts"
     rare = np.where(np.arange(1200) < 600, 0.0, pulses)
     assert found_after(np.roll(rare, 10), rare) is None, "not commanded for 6 s, then late as ever"
     assert found_after(np.zeros(1200)) == pytest.approx(6.0, abs=0.1), "blocked, shut"
-    assert found_after(0.7 + 0.2 * pulses) < 5.0, "without torque, open"
+    assert found_after(0.7 + 0.2 * pulses) < 8.0, "without torque, open"
 
 
 def test_upper_gores_open_no_faster_than_their_slower_servos():
