@@ -205,6 +205,23 @@ def test_late_messages_change_nothing_and_a_clock_that_goes_back_starts_anew():
     assert isinstance(imu.read(0.01), ImuReading)
 
 
+def test_another_input_goes_on_with_the_heading_however_far_the_ball_has_rolled_meanwhile():
+    first, turn = ImuInput(CONFIG), Rotation.from_euler("z", 0.5)
+    assert first.memory == []
+    for tick in range(101):
+        send(first, DT * tick, gyro=(0.0, 0.0, 0.5))
+    memory = first.memory
+    assert {type(number) for number in memory} == {float} and memory[0] == 1.0
+    for angle in (0.0, 0.6, 1.6, 3.0, -2.0):
+        lies = turn * Rotation.from_euler("y", angle)
+        reading = send(ImuInput(CONFIG, memory), 3.0, force=lies.inv().apply(UP))
+        assert degrees(Rotation.from_quat(reading.orientation), lies) == pytest.approx(0.0, abs=0.1)
+    for t in (0.5, 61.5):  # the simulation was started anew; long ago
+        assert send(ImuInput(CONFIG, memory), t).orientation == pytest.approx(LEVEL)
+    for broken in (memory[:4], [1.0, np.nan, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0, 0.0]):
+        assert send(ImuInput(CONFIG, broken), 3.0).orientation == pytest.approx(LEVEL)
+
+
 def test_a_message_that_is_handled_late_gets_the_attitude_of_its_own_time():
     imu = ImuInput(CONFIG)
     readings = [send(imu, DT * tick, gyro=(0.0, 0.0, 0.5)) for tick in range(101)]

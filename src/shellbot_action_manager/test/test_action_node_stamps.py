@@ -252,6 +252,42 @@ def test_both_nodes_make_the_same_attitude_of_an_imu_that_has_none(warnings, mon
     assert seen["robot"][-1].orientation is None, "an IMU that stopped"
 
 
+def test_restarted_nodes_go_on_with_the_heading_of_an_imu_that_has_none(warnings, monkeypatch):
+    config, parameters = load_config(), {}
+    monkeypatch.setattr(rospy, "set_param", parameters.__setitem__)
+    monkeypatch.setattr(rospy, "get_param", parameters.get)
+
+    def walk(ticks):
+        attitudes = []
+        for tick in ticks:
+            t = 5.0 + 0.01 * tick
+            for node in (robot, odometry):
+                node._imu.receive(raw_imu(t, turning=0.3 if tick <= 150 else 0.0, tilt=0.0))
+            robot._on_joint_states(joint_states(t))
+            odometry._on_contacts(feet_message(t, 0.0))
+            attitudes = [node._imu.read(t).orientation for node in (robot, odometry)]
+        return attitudes, odometry._odom.messages[-1].pose.pose.orientation.z
+
+    def remembered(node):
+        parameters.clear()  # those of another node
+        monkeypatch.setattr(node._log, "each_second", lambda: [None])
+        node.run()
+
+    robot = action_manager_node.ActionManagerNode(config, load_geometry("simulation"))
+    odometry = odometry_node.OdometryNode(config)
+    walk(range(201))
+    remembered(odometry)
+    odometry = odometry_node.OdometryNode(config)
+    attitudes, z = walk(range(300, 310))
+    assert z == pytest.approx(np.sin(0.225), abs=0.001)
+    assert attitudes[1] == pytest.approx(attitudes[0], abs=0.001)
+    monkeypatch.setattr(robot._actions, "announce", lambda: None)
+    remembered(robot)
+    robot = action_manager_node.ActionManagerNode(config, load_geometry("simulation"))
+    attitudes, _ = walk(range(400, 410))
+    assert attitudes[1] == pytest.approx(attitudes[0], abs=0.001)
+
+
 def level_imu(t, yaw):
     message = Imu(orientation=Quaternion(*quaternion_from_rpy(0.0, 0.0, yaw)))
     message.header.stamp = rospy.Time.from_sec(t)

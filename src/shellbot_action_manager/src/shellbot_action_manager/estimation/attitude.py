@@ -92,9 +92,16 @@ class AttitudeFilter:
         self._config = config
         self.reset()
 
-    def reset(self) -> None:
-        """Forget attitude and bias."""
+    def reset(self, before: Optional[np.ndarray] = None) -> None:
+        """Forget attitude and bias.
+
+        Parameters
+        ----------
+        before : (4,) array or None
+            Quaternion of an attitude of before, whose heading the first sample goes on with; None: it has heading 0.
+        """
         self._q: Optional[Quaternion] = None
+        self._before: Optional[Quaternion] = None if before is None else tuple(before.tolist())
         self._bias: Vector = (0.0, 0.0, 0.0)
         self._mean: Vector = (0.0, 0.0, 0.0)  # of the gyroscope, low-passed
         self._force: Vector = (0.0, 0.0, 0.0)  # low-passed as the world sees it, in the present axes of the body
@@ -124,8 +131,7 @@ class AttitudeFilter:
         if self._q is None:
             if not (math.isfinite(norm) and norm > 0.0):
                 return ImuReading(None, np.array(gyro), None)
-            roll, pitch = math.atan2(force[1], force[2]), math.atan2(-force[0], math.hypot(force[1], force[2]))
-            self._q, dt = quaternion_from_rpy(roll, pitch, 0.0), 0.0
+            self._q, dt = self._first(force), 0.0
         if dt <= 0.0:
             self._age, self._still_time, self._mean = 0.0, 0.0, gyro
             self._force = force if math.isfinite(norm) else (0.0, 0.0, 0.0)
@@ -141,6 +147,17 @@ class AttitudeFilter:
             self._correct(dt)
         self._learn_standing(dt, gyro, norm)
         return self._reading(gyro, specific_force)
+
+    def _first(self, force: Vector) -> Quaternion:
+        """Return the attitude that a specific force shows, turned from that of before about a level axis."""
+        if self._before is None:
+            roll, pitch = math.atan2(force[1], force[2]), math.atan2(-force[0], math.hypot(force[1], force[2]))
+            return quaternion_from_rpy(roll, pitch, 0.0)
+        up = _up(self._before)
+        axis = _cross(force, up)
+        length = math.sqrt(_dot(axis, axis))
+        turn = math.atan2(length, _dot(force, up)) / length if length > 0.0 else 0.0
+        return _turned(self._before, _combined(turn, axis, 0.0, axis))
 
     def _correct(self, dt: float) -> None:
         """Turn "up" towards the specific force, and charge the difference to the bias."""

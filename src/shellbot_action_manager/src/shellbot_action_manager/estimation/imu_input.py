@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from typing import Deque, Optional, Tuple
+from typing import Deque, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from shellbot_common import Stamp, classify_stamp
 from shellbot_common.rotations import is_attitude
 
 IMU_TIMEOUT = 0.2  # s: an older attitude is not used
-_REMEMBERED = 400  # readings, as many as the queues of the messages that come with them hold, twice
+_REMEMBERED = 60.0  # s for which an attitude counts that another input knew, as for the place of odometry
+_READINGS = 400  # as many as the queues of the messages that come with them hold, twice
 _SAME = 1e-9  # s: two stamps that differ by less are of one tick
 
 
@@ -27,18 +28,29 @@ class ImuInput:
     ----------
     config : AttitudeConfig
         Of the filter.
+    memory : sequence of float
+        `memory` of another input, such as that of a node that died: the filter goes on with its heading.
     """
 
-    def __init__(self, config: AttitudeConfig) -> None:
+    def __init__(self, config: AttitudeConfig, memory: Sequence[float] = ()) -> None:
         self._filter, self._latency = AttitudeFilter(config), config.latency
         self.reset()
+        self._memory = np.array(memory, dtype=np.float64)
 
     def reset(self) -> None:
         """Forget everything."""
+        self._memory = np.zeros(0)
         self._filter.reset()
         self._time = -math.inf
         self._in_step = False  # the last tick found a measurement of its own time
-        self._readings: Deque[Tuple[float, ImuReading]] = deque(maxlen=_REMEMBERED)
+        self._readings: Deque[Tuple[float, ImuReading]] = deque(maxlen=_READINGS)
+
+    @property
+    def memory(self) -> List[float]:
+        """What another input needs to go on with the heading: time (s), quaternion; empty without an attitude."""
+        if not self._readings or self._readings[-1][1].orientation is None:
+            return []
+        return [float(self._time), *self._readings[-1][1].orientation.tolist()]
 
     def receive(
         self, t: float, orientation: Optional[np.ndarray], angular_velocity: np.ndarray, specific_force: np.ndarray
@@ -62,6 +74,8 @@ class ImuInput:
             self.reset()
         if kind in (Stamp.REPEATED, Stamp.LATE):
             return
+        if kind is Stamp.FIRST and self._memory.shape == (5,) and 0.0 <= t - self._memory[0] <= _REMEMBERED:
+            self._filter.reset(self._memory[1:] if is_attitude(self._memory[1:]) else None)
         if orientation is None:
             if not np.isfinite(angular_velocity).all():
                 return  # as if it had not come: the attitude before holds until it is too old

@@ -103,6 +103,8 @@ class ActionManagerNode:
                 ticks, self._ticks = self._ticks, 0
                 durations, self._durations = self._durations, [0.0]
                 status, stamp, payload = self._published, self._time, self._core.payload.latest
+            if ticks:
+                self._imu.remember()
             silent = 0 if ticks or status is not None else silent + 1
             if silent == SILENCE:  # at every start the robot takes a moment longer than this node
                 rospy.logwarn(

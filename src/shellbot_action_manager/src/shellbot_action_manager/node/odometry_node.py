@@ -58,6 +58,7 @@ class OdometryNode:
             if ticks:  # outlives this process; the next one goes on from it
                 with contextlib.suppress(OSError):  # a master that is away takes it again when it is back
                     rospy.set_param(_MEMORY, memory)
+                self._imu.remember()
             self._diagnostics.publish(diagnostics_message(rospy.get_name(), stamp, ticks, longest, None))
 
     def _on_contacts(self, message: Contacts) -> None:
