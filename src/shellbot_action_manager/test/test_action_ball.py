@@ -324,6 +324,30 @@ def test_stopped_part_of_the_way_it_is_taken_over_there_and_goes_on(way, pose):
     assert r.largest_step() < SMOOTH
 
 
+def test_a_ball_goes_on_with_its_heading_after_a_restart_however_odom_lies():
+    """Odometry begins with yaw 0, whatever the IMU says by then: here 1 rad, as of a robot that was put down so."""
+
+    def run(r, ticks, turned, yaw=1.0):
+        for _ in range(ticks):
+            r.orientation, r.pose = yaw_quaternion(yaw + turned), np.array([0.3, 0.0, turned])
+            r.tick()
+
+    r = EchoRobot(ActionManagerCore.from_description(), "stand")
+    run(r, 10, 0.2)
+    request(r, "shell")
+    run(r, 1500, 0.2)
+    assert r.output.mode.name == "shell" and r.output.contacts.heading == pytest.approx(1.2)
+    memory = r.core.memory
+    assert {type(number) for number in memory} == {float}  # a ROS parameter takes no others
+    for after, heading in ((2.0, 1.2), (61.5, 0.2), (-1.0, 0.2)):
+        again = EchoRobot(ActionManagerCore.from_description(), "closed")
+        again.t = r.t + after
+        again.core.resume(memory, again.t)
+        run(again, 5, 0.2, yaw=2.0)  # the gores have turned the body
+        assert again.output.mode.name == "shell"
+        assert again.output.contacts.heading == pytest.approx(heading)
+
+
 def test_a_node_restarted_in_the_ball_or_half_way_finds_itself():
     r = EchoRobot(ActionManagerCore.from_description(), "closed")
     r.q += np.random.default_rng(2).uniform(-0.03, 0.03, r.q.size)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Dict, Mapping, Optional, Sequence, Tuple
+from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -34,10 +34,11 @@ from shellbot_action_manager.modes.mode_machine import ModeMachine
 from shellbot_action_manager.modes.mode_table import STOPPED, WAITING, Mode
 from shellbot_common import TICK, Stamp, classify_stamp
 from shellbot_common.performance import Outcome
-from shellbot_common.rotations import is_attitude, rpy_from_quaternion
+from shellbot_common.rotations import is_attitude, rpy_from_quaternion, wrap_angle
 
 _ANSWER_HOLDS = 5.0  # s that the answer to a request stays the sentence of the mode topic
 _FAILED_AFTER = 0.2  # s: a shorter failure, such as a tilt, is a push or a bad reading
+_REMEMBERED = 60.0  # s for which it counts how another core saw odom, as long as its place does
 _SAME_POSTURE = 0.2  # rad: nearer than this the last command goes on after a stop, farther away the measured joints do
 
 
@@ -81,6 +82,7 @@ class ActionManagerCore:
         self._motion: Optional[Motion] = None
         self._goal = Mode[self.config.start_mode.upper()]
         self._pose: Optional[np.ndarray] = None
+        self._odom_yaw: Optional[float] = None  # of odom in the IMU's level axes, rad
         self._effort: Optional[np.ndarray] = None
         self.payload = PayloadEstimator(self.geometry)
         self._orders = PerformanceCommands()
@@ -98,6 +100,24 @@ class ActionManagerCore:
     def motion(self) -> Optional[Motion]:
         """What the limbs are commanded to, by the last tick; None before the first joint states."""
         return self._motion
+
+    @property
+    def memory(self) -> List[float]:
+        """What `resume` needs: time (s) and yaw of odom in the IMU's level axes (rad); empty if that is not known."""
+        return [] if self._time is None or self._odom_yaw is None else [self._time, self._odom_yaw]
+
+    def resume(self, memory: Sequence[float], t: float) -> None:
+        """Know how odom lies in the IMU's axes from another core, such as that of a node that died.
+
+        Parameters
+        ----------
+        memory : sequence of float
+            `memory` of the other core.
+        t : float
+            Present time, s; a memory that is older than a minute, or ahead of it, does not count.
+        """
+        if len(memory) == 2 and np.isfinite(memory).all() and 0.0 <= t - memory[0] <= _REMEMBERED:
+            self._odom_yaw = memory[1]
 
     @property
     def engine(self) -> WalkEngine:
@@ -256,6 +276,7 @@ class ActionManagerCore:
             self._state = self._take_over(self._state)
             self._lead_action(dt)
             self._run(dt, t, commands, self._state)
+            self._compare_headings(self._state)
         else:
             self._lead_action(dt)
         self._output = self._report(t, dt)
@@ -323,8 +344,14 @@ class ActionManagerCore:
             angular_velocity=feedback.angular_velocity,
             rpy=None if orientation is None else np.array(rpy_from_quaternion(*orientation.tolist())),
             commanded=self._motion,
-            pose=feedback.pose,
+            odom_heading=None if self._pose is None else float(self._pose[2]) + (self._odom_yaw or 0.0),
         )
+
+    def _compare_headings(self, state: State) -> None:
+        """See how odom lies in the IMU's axes: odometry begins with yaw 0 whatever the IMU says."""
+        heading = state.yaw if self._motion is None or self._motion.heading is None else self._motion.heading
+        if heading is not None and self._pose is not None:
+            self._odom_yaw = wrap_angle(heading - float(self._pose[2]))
 
     def _refusal(self, names: Sequence[str], before: Sequence[str] = ()) -> str:
         state = self._state

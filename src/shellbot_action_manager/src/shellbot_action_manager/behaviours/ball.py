@@ -35,8 +35,8 @@ def heading_of(state: State) -> float:
 def as_found(state: State) -> Motion:
     """Return the motion of a robot that is found on the path, as after a restart: odometry still has the heading."""
     heading = state.commanded.heading
-    if heading is None and state.pose is not None:
-        heading = float(state.pose[2])
+    if heading is None:
+        heading = state.odom_heading
     return Motion(held(state.commanded.limbs), heading=heading)
 
 

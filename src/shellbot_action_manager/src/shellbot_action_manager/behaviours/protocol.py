@@ -44,7 +44,7 @@ class State:
     angular_velocity: Optional[np.ndarray]  #: (3,) rad/s in base_link
     rpy: Optional[np.ndarray]  #: (3,) The orientation as roll, pitch, yaw, rad
     commanded: Motion  #: The motion of the previous tick: a behaviour begins here, wherever it goes
-    pose: Optional[np.ndarray] = None  #: (3,) x, y (m) and yaw (rad) in odom; None: not known
+    odom_heading: Optional[float] = None  #: Heading of odometry in the IMU's level axes, rad; None: not known
 
     @cached_property
     def up(self) -> Optional[np.ndarray]:

@@ -41,6 +41,7 @@ from shellbot_msgs.msg import Contacts, Footsteps, LimbReferences, ServoStates, 
 from shellbot_msgs.msg import Mode as ModeMsg
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 
+_MEMORY = "~memory"  # parameter
 SILENCE = 10  # s of wall clock without joint_states before it is reported: a driver's start takes some
 ODOMETRY_AGE = 0.5  # s: an older odometry says nothing, but to the first tick
 ODOMETRY_WAIT = 0.5  # s of wall clock, at the start, for the latched odometry
@@ -52,7 +53,7 @@ class ActionManagerNode:
     """Runs the core at each joint_states; there is no timer that could delay a tick."""
 
     def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
-        self._core = ActionManagerCore(config, geometry)
+        self._core, self._remembered = ActionManagerCore(config, geometry), rospy.get_param(_MEMORY, [])
         self._measured = conversions.MeasuredJoints(geometry.joint_names)
         self._lock = threading.RLock()
         self._log = NodeLog("action_manager")
@@ -103,7 +104,10 @@ class ActionManagerNode:
                 ticks, self._ticks = self._ticks, 0
                 durations, self._durations = self._durations, [0.0]
                 status, stamp, payload = self._published, self._time, self._core.payload.latest
-            if ticks:
+                memory = self._core.memory
+            if ticks:  # outlives this process; the next one goes on from it
+                with suppress(OSError):  # a master that is away takes it again when it is back
+                    rospy.set_param(_MEMORY, memory)
                 self._imu.remember()
             silent = 0 if ticks or status is not None else silent + 1
             if silent == SILENCE:  # at every start the robot takes a moment longer than this node
@@ -123,6 +127,8 @@ class ActionManagerNode:
             if kind is Stamp.RESET:
                 rospy.logwarn("action_manager: the clock went back, the simulation was reset; starting anew")
                 self._commands = OperatorCommands(gait=self._commands.gait, lost_legs=self._commands.lost_legs)
+            if kind is Stamp.FIRST:
+                self._core.resume(self._remembered, t)
             feedback = self._feedback(message, t)
             self._time = t
             output = self._core.step(t, self._commands, feedback)
