@@ -93,6 +93,18 @@ def test_late_joint_states_do_not_stop_the_walk(warnings):
     assert not node._commands.twist.any()
 
 
+def test_the_odometry_of_before_a_restart_counts_until_the_joints_are_complete(warnings):
+    node = action_manager_node.ActionManagerNode(load_config(), load_geometry("simulation"))
+    node._odometry = 1.0, np.array([0.0, 0.0, 0.7])  # latched; it goes on once there are contacts
+    for tick in range(3):
+        message = joint_states(10.0 + 0.01 * tick)
+        message.position = named_pose_array("closed").copy()
+        if tick < 2:
+            message.position[5] = np.nan
+        node._on_joint_states(message)
+    assert node._contacts_pub.messages[-1].heading == pytest.approx(0.7)
+
+
 def test_footsteps_are_published_at_20_hz_while_somebody_listens(warnings):
     node = action_manager_node.ActionManagerNode(load_config(), load_geometry("simulation"))
 

@@ -43,7 +43,7 @@ from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeRespon
 
 _MEMORY = "~memory"  # parameter
 SILENCE = 10  # s of wall clock without joint_states before it is reported: a driver's start takes some
-ODOMETRY_AGE = 0.5  # s: an older odometry says nothing, but to the first tick
+ODOMETRY_AGE = 0.5  # s: an older odometry says nothing, but to the first tick that finds the robot
 ODOMETRY_WAIT = 0.5  # s of wall clock, at the start, for the latched odometry
 FOOTSTEPS_PERIOD = 0.05  # s between two messages of planned footsteps
 PROGRESS_STEP = 0.05  # the latched mode is sent again when its progress grew by this
@@ -149,7 +149,7 @@ class ActionManagerNode:
         if imu.orientation is None and self._core.twist.any():
             self._log(Notice("imu", Level.WARN, "no attitude on imu/data; walking without holding the heading"))
         stamp, pose = self._odometry
-        starts = not np.isfinite(self._time) and stamp <= t
+        starts = self._core.motion is None and stamp <= t  # also where the first joint_states lack a joint
         known = starts or abs(t - stamp) <= ODOMETRY_AGE  # that of before a reset is from later
         q, effort = self._measured.positions(message), self._measured.efforts(message)
         return Feedback(q, imu.orientation, imu.angular_velocity, pose if known else None, effort)
