@@ -7,6 +7,7 @@ import json
 import math
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -124,3 +125,22 @@ def test_start_of_the_launch_prefers_what_the_script_has_set(monkeypatch):
     command = [sys.executable, "-c", LAUNCHED, "roslaunch"]
     parent, child = map(float, subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
     assert child == parent, "below roslaunch, the launch's start counts"
+
+
+def test_a_demo_whose_ground_truth_came_too_late_is_reported_as_failed(tmp_path):
+    pytest.importorskip("rospy")
+    pytest.importorskip("shellbot_msgs")
+    from shellbot_evaluation import demo_node
+
+    node = demo_node.DemoNode.__new__(demo_node.DemoNode)
+    records, truth, own = tour()
+    node._params = DemoParams(results=str(tmp_path), start_time=1.0)
+    node._mission = SimpleNamespace(records=records, message="all done")
+    node._names, node._camera, node._reel, node._standing, node._now = demo_node.TOUR, None, None, (2.0, 1.0), 60.0
+    node._own_rows = [(t, x, y, yaw) for t, (x, y), yaw in zip(own.t, own.xy, own.yaw)]
+    node._true_rows = [(t, x, y, 0.16, 0.0, 0.0, 0.0, 1.0) for t, (x, y) in zip(truth.t, truth.xy) if t > 20.0]
+    summary = node._summary(True, 61.0)
+    assert json.loads((tmp_path / "summary.json").read_text())["success"] is False
+    assert summary["pictures"] == []
+    assert "cannot be scored: the recorded path covers 30.00..60.00 s" in summary["message"]
+    assert "no path.png" in summary["warnings"][0]

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -169,18 +170,18 @@ class DemoNode:
         if self._reel is not None and self._reel.count:
             paths.append(folder / "film.gif")
             self._reel.save(paths[-1])
-        if len(self._mission.records) > 1 and len(self._true_rows) > 1 and len(self._own_rows) > 1:
-            truth, own = self._paths()
-            last = self._mission.records[-1].t_end
-            begin = self._mission.records[1].t_start
-            paths.append(folder / "path.png")
-            plot_paths(
-                paths[-1],
-                "The demo seen from above",
-                {"demo": truth.between(begin, last)},
-                {"demo": own.between(begin, last)},
-            )
+        if len(self._mission.records) > 1:
+            try:
+                paths.append(self._draw_path(folder))
+            except EvaluationError as error:
+                warnings.append(f"no path.png: {error}")
         return [path.name for path in paths]
+
+    def _draw_path(self, folder: Path) -> Path:
+        window = self._mission.records[1].t_start, self._mission.records[-1].t_end
+        truth, own = (path.between(*window) for path in self._paths())
+        plot_paths(folder / "path.png", "The demo seen from above", {"demo": truth}, {"demo": own})
+        return folder / "path.png"
 
     def _on_mode(self, message: Mode) -> None:
         self._mode, self._text = (message.name, message.target, message.step), message.text
