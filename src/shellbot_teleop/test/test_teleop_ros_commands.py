@@ -70,6 +70,37 @@ def test_rearm_waits_for_the_calls_of_the_stop_that_are_under_way(monkeypatch):
     assert calls == ["emergency_stop", "emergency_stop", "rearm"] and texts[-1] == "Rearm: done"
 
 
+def test_rearm_does_not_wait_for_ever_for_a_call_that_never_ends(monkeypatch):
+    """As one to a robot whose power was cut while it was being stopped; such a robot is rearmed once it is back."""
+    pytest.importorskip("rospy", reason="the link needs rospy, which is not installed")
+    from shellbot_teleop import ros_commands_node
+
+    calls, ends = queue.Queue(), threading.Event()
+
+    def proxy(service, _kind):
+        def call():
+            if service == "emergency_stop":
+                ends.wait(WAIT)
+            else:
+                calls.put(service)
+            return SimpleNamespace(success=True, message="")
+
+        return call
+
+    monkeypatch.setattr(ros_commands_node.rospy, "wait_for_service", lambda *_, **__: None)
+    monkeypatch.setattr(ros_commands_node.rospy, "ServiceProxy", proxy)
+    monkeypatch.setattr(ros_commands_node, "_TURN", 0.2)
+    commands = ros_commands_node.RosCommands(1.0, lambda _event: None, lambda _subject, _notice: None)
+    commands.publishers["emergency_stop"] = SimpleNamespace(publish=lambda _message: None)
+    for _ in range(2):
+        commands.execute(effects.EmergencyStop())
+    commands.execute(effects.Rearm())
+    try:
+        assert calls.get(timeout=10.0) == "rearm"
+    finally:
+        ends.set()
+
+
 def test_the_last_of_two_quick_requests_of_control_counts(monkeypatch):
     """Of a take and a give-up in two threads the first would else reach the robot last."""
     pytest.importorskip("rospy", reason="the link needs rospy, which is not installed")

@@ -95,7 +95,7 @@ class RosCommands:
             )
             self._stopping = [call, *(earlier for earlier in self._stopping if earlier.is_alive())]
         elif isinstance(effect, effects.Rearm):
-            # A call of the stop that arrives later would stop the robot again.
+            # A call of the stop that arrives later would stop the robot again; one that never ends does not count.
             self._call("rearm", Trigger, lambda proxy: self._trigger_answer(tr("Rearm"), proxy()), self._stopping)
 
     def take_when_offered(self, ends: Callable[[], bool]) -> None:
@@ -168,8 +168,9 @@ class RosCommands:
         self, service: str, kind: Any, use: Callable[[Any], None], after: Iterable[threading.Thread] = ()
     ) -> threading.Thread:
         def run() -> None:
+            given_up = time.monotonic() + _TURN
             for earlier in after:
-                earlier.join()
+                earlier.join(max(given_up - time.monotonic(), 0.0))
             try:
                 rospy.wait_for_service(service, timeout=self._timeout)
                 use(rospy.ServiceProxy(service, kind))
