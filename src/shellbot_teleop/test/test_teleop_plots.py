@@ -99,6 +99,14 @@ def test_pause_holds_the_picture_and_files_have_what_is_shown(page, tmp_path):
     assert set(rows[0]) == {"time_s"} | {
         f"lower_1_{part}.{k}_rad" for part in ("fan", "coxa") for k in (COMMANDED, MEASURED)
     }
+    plots.spans._click("10 s")
+    page.feed(1600, 8000)  # longer than the history goes back
+    plots.spans._click("30 s")
+    plots.spans._click("10 s")
+    plots.save(tmp_path / "longer.csv", plots.write_csv)
+    with (tmp_path / "longer.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [rows[0]["time_s"], rows[-1]["time_s"]] == ["4.990000", "14.990000"], "of before the pause"
     plots.save(tmp_path / "joints.png", plots.write_png)
     assert Image.open(tmp_path / "joints.png").width > 200
     plots.pause.setChecked(False)

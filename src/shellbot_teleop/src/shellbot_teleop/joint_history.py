@@ -32,6 +32,10 @@ class JointSamples:
             return np.full(len(self.times), math.nan)
         return self.positions[:, self.names.index(joint)]
 
+    def since(self, start: float) -> JointSamples:
+        """Return those from a stamp on, s."""
+        return JointSamples(self.names, self.times[self.times >= start], self.positions[self.times >= start])
+
 
 _NOTHING = JointSamples((), np.zeros(0), np.zeros((0, 0)))
 

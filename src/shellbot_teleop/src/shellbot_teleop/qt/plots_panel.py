@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
@@ -45,6 +46,7 @@ class PlotsPanel(View):
         self._history = history
         self.plot = JointPlot()
         self._held: Optional[float] = None  # stamp at which the picture was paused
+        self._frozen: Dict[str, JointSamples] = {}  # all that was known then
         self._shown: Dict[str, JointSamples] = {}
         page = QVBoxLayout(self)
         page.setContentsMargins(8, 8, 8, 8)
@@ -132,9 +134,11 @@ class PlotsPanel(View):
         self._seconds = int(name.split()[0])
         self.spans.show_choice(name)
         if self._held is not None:
-            self._shown = {kind: self._history.since(kind, self._held - self._seconds) for kind in KINDS}
+            start = self._held - self._seconds
+            self._shown = {kind: samples.since(start) for kind, samples in self._frozen.items()}
 
     def _hold(self, held: bool) -> None:
+        self._frozen = {kind: self._history.since(kind, -math.inf) for kind in KINDS} if held else {}
         self._held = self._history.newest if held else None
 
     def _show_names(self, names: Any) -> None:
