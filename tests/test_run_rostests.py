@@ -19,7 +19,8 @@ name=$(basename "$3" .test)
 echo "$name" >> begun
 [ "$name" = long ] && for i in $(seq 600); do grep -q middle begun && break; sleep 0.1; done
 grep -q middle begun || exit 1
-[ "$name" = empty ] && exit 0
+echo "<testsuite tests='1' failures='0' errors='0'/>" > "$2/rostest-$name.xml"
+[ "$name" = empty ] && echo "<testsuite tests='0' failures='0' errors='0'/>" > "$2/result.xml" && exit 0
 [ "$name" = short ] && failures=1 || failures=0
 [ "$name" = short ] && case="<testcase name='test_1'><failure>fell at 3 s</failure></testcase>"
 echo "<testsuite tests='2' failures='$failures' errors='0'>$case</testsuite>" > "$2/result.xml"

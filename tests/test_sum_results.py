@@ -26,9 +26,17 @@ def test_a_test_that_is_also_interpreted_counts_once(tmp_path, what, again, line
     (tmp_path / "ros/walk").mkdir(parents=True)
     (tmp_path / "unit.xml").write_text(SUITE.format(10, 0, 0, 1), encoding="utf-8")
     (tmp_path / "ros/walk/live.xml").write_text(SUITE.format(3, 0, 0, 0), encoding="utf-8")
+    (tmp_path / "ros/walk/rostest-live.xml").write_text(SUITE.format(1, 0, 0, 0), encoding="utf-8")
     if again:
         (tmp_path / "interpreted.xml").write_text(SUITE.format(*again), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, str(SCRIPT), str(tmp_path), what], stdout=subprocess.PIPE, text=True, check=False
     )
     assert (done.stdout, done.returncode) == (f"{line}\n", status)
+
+
+def test_a_rostest_that_did_not_end_is_a_failure(tmp_path):
+    (tmp_path / "ros/walk").mkdir(parents=True)
+    (tmp_path / "ros/walk/rostest-live.xml").write_text(SUITE.format(2, 1, 0, 0), encoding="utf-8")
+    done = subprocess.run([sys.executable, str(SCRIPT), str(tmp_path), "ros"], stdout=subprocess.PIPE, check=False)
+    assert (done.stdout, done.returncode) == (b"0 passed, 1 failed, 0 skipped\n", 1)

@@ -14,6 +14,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import List, Tuple
 
+OF_ROSTEST = "rostest-"  # begins the file in which rostest has, as tests, that each of its programs came to its end
 LIMIT_S = 1500  # longer than any <test time-limit>: only a hung roslaunch meets it
 
 
@@ -27,7 +28,7 @@ def read_results(xml_folder: Path) -> Tuple[int, List[str]]:
             bad.append(f"{file.name}: {error}")
             continue
         for suite in root.iter("testsuite"):
-            tests += int(suite.get("tests", 0))
+            tests += 0 if file.name.startswith(OF_ROSTEST) else int(suite.get("tests", 0))
             if int(suite.get("failures", 0)) + int(suite.get("errors", 0)):
                 cases = [
                     (case, part) for case in suite.iter("testcase") for part in case if part.tag in ("failure", "error")
