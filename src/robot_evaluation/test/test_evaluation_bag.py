@@ -19,6 +19,7 @@ from robot_evaluation.bags.analysis import (
     latency,
     measured_velocity,
     tracking,
+    velocity_rows,
 )
 from robot_evaluation.bags.data import BagData, ContactTrack, JointTrack, Stamps, TwistTrack
 from robot_evaluation.bags.purpose import bag_file, load
@@ -59,6 +60,14 @@ def test_a_velocity_is_that_of_the_body_whatever_its_heading_and_a_command_count
     command = TwistTrack(np.array([1.0]), np.array([[0.2, 0.1, -0.3]]))
     in_force = commanded_velocity(command, np.array([0.99, 1.0, 1.49, 1.51])).any(axis=1)
     assert in_force.tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize("poses", [2, 3, 4])
+def test_a_recording_with_hardly_a_pose_has_no_row_of_velocity(poses):
+    t = 0.1 * np.arange(poses)
+    path = PlanarPath(t, np.column_stack((t, t)), np.zeros(poses))
+    command = TwistTrack(np.zeros(1), np.array([[0.2, 0.0, 0.0]]))
+    assert len(velocity_rows(BagData("x", 0.0, 1.0, {}, poses={"odom": path}, cmd_vel=command))) == (poses == 4)
 
 
 def test_latency_is_the_median_of_what_came_and_a_tick_is_answered_once():

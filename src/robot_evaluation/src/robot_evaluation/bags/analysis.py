@@ -197,7 +197,7 @@ def velocity_rows(data: BagData) -> List[Row]:
         t, measured = measured_velocity(track)
         commanded = commanded_velocity(data.cmd_vel, t)
         moving = np.abs(commanded).max(axis=1) > 0.0
-        if not moving.any():
+        if len(t) < 2 or not moving.any():
             continue
         row: Row = {"source": name, "seconds": float(np.gradient(t)[moving].sum())}
         for i, axis in enumerate(("x", "y", "yaw")):
