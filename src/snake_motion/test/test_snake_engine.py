@@ -102,6 +102,37 @@ def test_where_it_cannot_right_itself_the_gait_is_turned_to_the_face_that_is_dow
     assert np.abs(output.position[0::2]).max() < 1e-9 < np.abs(output.position[1::2]).max()
 
 
+@pytest.mark.parametrize("stop", ["", "straighten", "a module without torque"])
+def test_a_stop_counts_while_it_rolls_upright(stop):
+    ideal = Ideal()
+    ideal.run(0.1)
+    ideal.roll = math.radians(90.0)
+    ideal.engine.request_gait("straight")
+    assert ideal.run(2.0).gait == "righting"
+    if stop == "":
+        assert ideal.engine.request_gait("")[0]
+    elif stop == "straighten":
+        assert ideal.engine.request_mode("straighten")[0]
+    else:
+        for _ in range(150):
+            ideal.t, q = ideal.t + 0.01, ideal.q.copy()
+            q[4] = 1.0
+            output = ideal.engine.step(ideal.t, Feedback(q, ideal.roll))
+            ideal.q = output.position
+        assert output.failed
+    output = ideal.run(2.0)
+    assert output.gait == "" and np.abs(output.position).max() < 1e-9
+
+
+def test_an_attempt_to_roll_upright_that_leads_nowhere_ends():
+    ideal = Ideal()
+    ideal.run(0.1)
+    ideal.roll = math.radians(90.0)
+    ideal.engine.request_gait("straight")
+    assert ideal.run(60.0, lambda output: output.gait == "straight").gait == "straight"
+    assert ideal.run(2.0).gait == "straight"
+
+
 def test_a_module_without_torque_stops_the_robot_flat_with_a_sentence():
     ideal = Ideal()
     ideal.run(0.1)
@@ -243,6 +274,21 @@ def test_cmd_vel_drives_until_it_is_silent_and_nonsense_is_told():
     snake.command([math.nan, 0.0, 0.0])
     output = snake.step(7.01, q, UPRIGHT)
     assert "cmd_vel is (nan, 0.0, 0.0); give three finite numbers" in output.notice and output.motion.gait == ""
+
+
+def test_a_zero_cmd_vel_ends_rolling_upright():
+    snake, q, gaits = core(), np.zeros(MODULES), []
+    side = Rotation.from_euler("x", 90.0, degrees=True).as_quat()
+    for tick in range(500):
+        if 10 < tick < 200:
+            snake.command([0.05, 0.0, 0.02])
+        if tick == 200:
+            snake.command([0.0, 0.0, 0.0])
+        output = snake.step(0.01 * tick, q, side)
+        q = output.motion.position
+        gaits.append(output.motion.gait)
+    assert gaits[199] == "righting"
+    assert output.motion.gait == "" and np.abs(q).max() < 1e-9
 
 
 def test_a_gait_that_is_requested_right_after_cmd_vel_goes_on():

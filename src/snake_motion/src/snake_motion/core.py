@@ -92,7 +92,7 @@ class SnakeCore:
         """
         self.cancel()
         if not any(twist) or not np.isfinite(twist).all():
-            self.engine.drive(None)
+            self.engine.stop()
         self._twist, self._twist_time = tuple(twist), self._time if self._time is not None else -np.inf
 
     def go_to(self, goal: Pose) -> None:

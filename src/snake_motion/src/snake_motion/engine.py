@@ -23,6 +23,7 @@ MODES = ("relax", "straighten", "go")
 
 _SETTLE = 0.3  # s between straight joints and a reading of the roll
 _QUARTER = 0.5 * math.pi
+_LONGEST_RIGHTING = 5.0  # cycles of an attempt to roll upright; 24 modules on friction 0.6 took up to 4.5
 
 
 class SnakeEngine:
@@ -58,6 +59,7 @@ class SnakeEngine:
         self._target: Optional[Target] = None
         self._straight_since: Optional[float] = None
         self._attempts = 0
+        self._righting_until = -math.inf  # s, when the present attempt counts as failed
         self._failed = False
         self._position = np.zeros(self.gaits.modules)
         self._watch.clear()
@@ -79,13 +81,13 @@ class SnakeEngine:
         if self._mode != "go":
             return False, f"gait {text!r} refused in mode {self._mode}: {self.remedy}"
         if not text.strip():
-            self.drive(None)
+            self.stop()
             return True, "stopping flat"
         try:
             name, word = split_request(text)
             shape = self.gaits.shape(name)
         except SnakeMotionError as error:
-            self.drive(None)
+            self.stop()
             return False, f"{error}; stopping flat"
         current = self._target or self._active
         again = word == "toggle" and current is not None and current.name == name
@@ -109,6 +111,11 @@ class SnakeEngine:
         if (target and target.name) != (self._target and self._target.name):
             self._text = "flat" if target is None else f"steered, gait {target.name}"
         self._target = target
+
+    def stop(self) -> None:
+        """Stop flat, from rolling upright, too."""
+        self.drive(None)
+        self._righting_until = -math.inf
 
     def request_mode(self, name: str) -> Tuple[bool, str]:
         """Request a mode; returns whether it is accepted, and a sentence."""
@@ -236,7 +243,8 @@ class SnakeEngine:
     def _change(self, t: float, roll: Optional[float]) -> None:
         """Go on from the active gait towards the requested one."""
         if self._active is not None and self._active.name == RIGHTING:
-            if roll is None or abs(roll) < math.radians(self.config.upright_deg):
+            is_upright = roll is None or abs(roll) < math.radians(self.config.upright_deg)
+            if is_upright or self._mode != "go" or t > self._righting_until:
                 self._leave(t)
             return
         if self._active == self._target:
@@ -279,6 +287,7 @@ class SnakeEngine:
         self._theta = 0.0
         if abs(tilt) > math.radians(self.config.upright_deg) and self._attempts < self.config.righting_attempts:
             self._attempts += 1
+            self._righting_until = t + _LONGEST_RIGHTING * self.config.righting_period
             # direction 1 rolls to the left, which makes the roll smaller
             self._active = Target(RIGHTING, self._righting, 1 if tilt > 0.0 else -1, rolls=True)
             self._layers.add(t, 0.5 * self.config.fade, self._righting, self._active.direction)
