@@ -181,3 +181,9 @@ def test_it_is_told_that_a_short_snake_shows_fewer_undulations():
 
 def _numbers(wave):
     return wave.amplitude, wave.step, wave.phase, wave.offset
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf])
+def test_a_scale_of_time_that_no_gait_can_have_is_refused(scale):
+    with pytest.raises(SnakeMotionError, match="time_scale is .*; give a number from 0.01 to 100"):
+        GaitTable(load_rows(), 16, ServoLimits(1.57, 5.5), scale)

@@ -95,17 +95,19 @@ class GaitTable:
     limits : ServoLimits
         Of its servos.
     time_scale : float
-        All gaits are slower by it: 3 for the servo of the source.
+        All gaits are slower by it, 0.01 to 100: 3 for the servo of the source.
 
     Raises
     ------
     SnakeMotionError
-        If no gait is left; names the first and the reason.
+        If modules or scale are out of range, or no gait is left; names the first and the reason.
     """
 
     def __init__(self, rows: Mapping[str, GaitRow], modules: int, limits: ServoLimits, time_scale: float = 1.0) -> None:
         if not 1 <= modules <= 128:
             raise SnakeMotionError(f"modules is {modules}; give a whole number from 1 to 128")
+        if not 0.01 <= time_scale <= 100.0:
+            raise SnakeMotionError(f"time_scale is {time_scale:g}; give a number from 0.01 to 100")
         self.rows, self.modules, self.limits, self.time_scale = dict(rows), modules, limits, time_scale
         self.shapes: Dict[str, GaitShape] = {}
         self.refusals: Dict[str, str] = {}
