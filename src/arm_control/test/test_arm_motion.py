@@ -180,6 +180,21 @@ def test_a_reset_of_the_time_starts_from_where_the_arm_is():
     np.testing.assert_allclose(motion.step(0.0, here, np.zeros(4)), here, atol=1e-12)
 
 
+@pytest.mark.parametrize("law", ["servo", "computed_torque"])
+@pytest.mark.parametrize("when", ["at the start", "while stopped"])
+def test_joints_that_are_not_finite_for_a_tick_change_nothing(when, law):
+    disturbed, calm = make(law=law), make(law=law)
+    here, still = np.array([0.1, -0.2, 0.3, 0.05]), np.zeros(4)
+    for tick in range(8):
+        disturbed.stopped = calm.stopped = when == "while stopped" and tick == 4
+        if disturbed.stopped or (tick == 0 and when == "at the start"):
+            for measured in ((here * math.nan, still), (here, still + math.inf)):
+                with pytest.raises(SettingsError, match="expected finite ones"):
+                    disturbed.step(0.01 * tick, *measured)
+        found = disturbed.step(0.01 * tick, here, still)
+        np.testing.assert_array_equal(found, calm.step(0.01 * tick, here, still))
+
+
 @pytest.mark.parametrize("interface", ["position", "effort"])
 def test_after_an_emergency_stop_it_goes_slowly_from_where_it_was_held(interface):
     motion = make(amplitude=0.0, law="computed_torque", interface=interface)

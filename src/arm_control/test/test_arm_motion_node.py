@@ -112,3 +112,11 @@ def test_what_comes_during_a_tick_counts_from_the_next_one_on(node, come, monkey
     monkeypatch.setattr(node._motion, "step", step)
     threads[0].join(PATIENCE)
     assert published(node, 1.02) != expected(1.02)
+
+
+def test_joints_that_are_not_finite_give_no_targets_and_the_next_ones_do(node):
+    broken = joint_states(1.0)
+    broken.position = [float("nan")] * 4
+    node._on_joints(broken)
+    assert node._targets.messages == []
+    assert np.isfinite(published(node, 1.01)[0]).all()

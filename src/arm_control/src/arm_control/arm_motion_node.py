@@ -80,9 +80,13 @@ class ArmMotionNode:
             self._log(Notice("joints", Level.WARN, f"joint_states lack angle or speed of {missing}: no targets"))
             return
         q, v = np.transpose([measured[name] for name in self._names])
-        with self._lock:
-            interface = self._motion.page.interface
-            command = self._motion.step(message.header.stamp.to_sec(), q, v)
+        try:
+            with self._lock:
+                interface = self._motion.page.interface
+                command = self._motion.step(message.header.stamp.to_sec(), q, v)
+        except SettingsError as error:
+            self._log(Notice("joints", Level.WARN, f"no targets: {error}"))
+            return
         targets = JointState(name=self._names, **{interface: command.tolist()})
         targets.header.stamp = message.header.stamp
         self._targets.publish(targets)

@@ -147,7 +147,15 @@ class ArmMotion:
             Measured joints, rad; where the arm starts from, and starts again after a reset of the time.
         v : (n,) sequence of float
             Measured speeds, rad/s.
+
+        Raises
+        ------
+        SettingsError
+            If a measured angle or speed is not finite: hold the former command. Nothing changes.
         """
+        for what, values, unit in (("angles", q, "rad"), ("speeds", v, "rad/s")):
+            if not np.isfinite(values).all():
+                raise SettingsError(f"joints' {what} are {np.asarray(values).tolist()} {unit}; expected finite ones")
         if self._stamp is None or classify_stamp(self._stamp, t) is Stamp.RESET:
             self._target = np.clip(q, self._model.tree.lower, self._model.tree.upper)
             self._stamp, self._move, self._amplitude = t, None, 0.0
@@ -155,8 +163,7 @@ class ArmMotion:
             goal, self._target = self._target, np.clip(q, self._model.tree.lower, self._model.tree.upper)
             self._move, self._amplitude = None, 0.0
             self._begin(goal, t)
-        if np.isfinite(q).all():
-            self._measured = np.asarray(q, dtype=float)
+        self._measured = np.asarray(q, dtype=float)
         dt = max(0.0, min(t - self._stamp, GAP))
         self._stamp = max(t, self._stamp)
         rate = 2.0 * math.pi / self.page.period
