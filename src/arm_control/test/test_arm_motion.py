@@ -156,6 +156,7 @@ def test_moves_and_changes_of_the_page_are_without_a_jump():
 
 def test_targets_that_cannot_be_are_refused_in_words():
     motion = make(amplitude=0.0)
+    assert "the joints are not measured yet" in motion.aim({"arm_joint_2": 0.5})  # which the first tick would forget
     _, _, before = run(motion, 0.5)
     assert "there is no joint 'hand'" in motion.aim({"hand": 0.0})
     assert "target 2.0 rad of arm_joint_2 is not within -1.57 .. 1.57 rad" in motion.aim({"arm_joint_2": 2.0})

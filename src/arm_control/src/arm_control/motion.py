@@ -120,8 +120,10 @@ class ArmMotion:
 
     def aim(self, target: Mapping[str, float]) -> str:
         """Move to a target, joints that are not named as they are; returns why not, in words, or nothing."""
+        if self._stamp is None:  # the first tick takes the measured pose for the target
+            return "the joints are not measured yet; give the target again when joint_states come"
         limits = dict(zip(self._model.joint_names, zip(self._model.tree.lower, self._model.tree.upper)))
-        goal = self._reference(self._stamp or 0.0)[0].copy()
+        goal = self._reference(self._stamp)[0].copy()
         for name, value in target.items():
             if name not in limits:
                 return f"there is no joint '{name}'; there are {', '.join(limits)}"
@@ -129,7 +131,7 @@ class ArmMotion:
             if not low <= value <= high:
                 return f"target {value} rad of {name} is not within {low:g} .. {high:g} rad"
             goal[self._model.joint_names.index(name)] = value
-        self._begin(goal, self._stamp or 0.0)
+        self._begin(goal, self._stamp)
         return ""
 
     def warning(self) -> str:
