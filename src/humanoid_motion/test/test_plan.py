@@ -61,6 +61,14 @@ def test_a_goal_is_met_exactly_within_the_limits_and_feet_never_cross(goal):
     assert np.allclose(remaining(planner.centre, goal), 0.0, atol=2e-3)
 
 
+def test_the_limit_backwards_counts_on_the_way_to_a_goal():
+    planner, goal, ahead = FootstepPlanner(WalkParameters(limit_back=0.05)), np.array([-0.3, 0.0, 0.0]), []
+    for side in [LEFT, RIGHT] * 30:
+        planner.step(side, np.array([0.15, 0.06, 0.5]), goal, P.step_time)
+        ahead.append(planner.twist[0])
+    assert min(ahead) == pytest.approx(-0.05) and planner.is_at(goal)
+
+
 def test_a_twist_is_limited_in_size_and_change_and_nonsense_is_a_stop():
     planner = FootstepPlanner(P)
     assert np.all(planner.limited(np.array([math.nan, 0.1, 0.1])) == 0.0)

@@ -98,8 +98,8 @@ class FootstepPlanner:
         if goal is None:
             twist = self.limited(twist)
         else:
-            most = np.minimum(np.abs(twist), self._p.limits[1])
-            twist = self._towards(remaining(self.centre, goal), most, step_time)
+            twist = self._towards(remaining(self.centre, goal), np.abs(twist), step_time)
+            twist = np.clip(twist, *self._p.limits)
         change = np.array(self._p.change_per_step)
         slower = np.abs(twist) < np.abs(self.twist)
         change = np.where(slower & (goal is not None), np.inf, change)  # a goal plans its own deceleration
