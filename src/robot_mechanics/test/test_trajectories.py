@@ -149,6 +149,18 @@ def test_the_fastest_trajectory_touches_a_limit_and_passes_none(limits):
     assert max(used) == pytest.approx(1.0, abs=5e-3)
 
 
+@pytest.mark.parametrize("name", ["velocity", "acceleration", "jerk"])
+def test_the_fastest_trajectory_finds_short_peaks(name):
+    """Such as where a heavy point pulls the curve, and at a hairpin that is passed at an even speed."""
+    heavy = Nurbs([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 2.0]], [1.0, 1.0, 1000.0, 1.0, 0.01], 2)
+    hairpin = ArcLength(Through([[0.0, 0.0], [1.0, 0.0], [0.01, 0.01], [1.0, 1.0]]))
+    for curve in (heavy, hairpin):
+        trajectory = fastest(curve, Limits(**{name: 1.0}))
+        values = np.abs(trajectory.derivatives(np.linspace(0.0, trajectory.duration, 100_001)))
+        order = ["velocity", "acceleration", "jerk"].index(name) + 1
+        assert values[order].max() == pytest.approx(1.0, abs=1e-3), curve
+
+
 def test_a_trajectory_begins_and_ends_at_rest_and_stands_outside():
     trajectory = Trajectory(CURVES["through"], 1.7)
     ends = trajectory.derivatives([0.0, 1.7])

@@ -9,12 +9,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation, RotationSpline
 
 from robot_mechanics.errors import TrajectoryError
-from robot_mechanics.trajectories.timing import rest_to_rest
+from robot_mechanics.trajectories.timing import greatest, rest_to_rest
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-_SAMPLES = 201
 
 
 class RotationCurve:
@@ -114,9 +112,13 @@ class RotationTrajectory:
         """
         if not (velocity > 0.0 and acceleration > 0.0 and np.isfinite(velocity)):
             raise TrajectoryError(f"{velocity:g} rad/s and {acceleration:g} rad/s^2 as limits; give positive ones")
-        omega, alpha = cls(curve, 1.0).rates(np.linspace(0.0, 1.0, _SAMPLES))
-        fastest_turn, strongest = (float(np.linalg.norm(a, axis=-1).max()) for a in (omega, alpha))
-        return cls(curve, max(fastest_turn / velocity, float(np.sqrt(strongest / acceleration))))
+        unit = cls(curve, 1.0)
+
+        def stretch(t: np.ndarray) -> np.ndarray:
+            turn, change = (np.linalg.norm(rate, axis=-1) for rate in unit.rates(t))
+            return np.maximum(turn / velocity, np.sqrt(change / acceleration))
+
+        return cls(curve, greatest(stretch))
 
     def __call__(self, t: ArrayLike) -> np.ndarray:
         """Return quaternions x, y, z, w, (..., 4), at times t (...), s."""

@@ -6,7 +6,7 @@ given end conditions.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Dict, List, Sequence, Union
+from typing import TYPE_CHECKING, Callable, Dict, List, Sequence, Union
 
 import numpy as np
 from scipy.interpolate import BPoly, PchipInterpolator
@@ -17,7 +17,8 @@ from robot_mechanics.trajectories.curves import ORDERS, Curve, compose
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-_SAMPLES = 201  # at which the greatest derivatives are looked for
+_SAMPLES = 201  # at which the greatest derivatives are looked for, then around each greatest one
+_AROUND, _ROUNDS = 21, 4  # samples between both neighbours, and how often these come ten times nearer
 #: Minimum-jerk law s(x) = 10 x^3 - 15 x^4 + 6 x^5, coefficients from the highest power down; T. Flash and N. Hogan, The
 #: coordination of arm movements, Journal of Neuroscience 5 (1985). Velocity and acceleration are zero at both ends.
 _LAW = [np.polyder(np.array([6.0, -15.0, 10.0, 0.0, 0.0, 0.0]), k) for k in range(ORDERS)]
@@ -109,23 +110,44 @@ def fastest(curve: Curve, limits: Limits, shortest: float = 1e-3) -> Trajectory:
 
     Notes
     -----
-    The k-th derivative by time falls with the k-th power of the duration, so that the duration follows from one
-    evaluation: the greatest over all samples, coordinates and k of (derivative at duration 1 / limit) ^ (1 / k).
+    The k-th derivative by time falls with the k-th power of the duration, so that the duration is the greatest over all
+    times, coordinates and k of (derivative at duration 1 / limit) ^ (1 / k).
     """
-    samples = Trajectory(curve, 1.0).derivatives(np.linspace(0.0, 1.0, _SAMPLES))[1:]
-    return Trajectory(curve, max(shortest, _stretch(samples, limits)))
+    unit = Trajectory(curve, 1.0)
+    return Trajectory(curve, max(shortest, greatest(lambda t: _stretch(unit.derivatives(t)[1:], limits))))
 
 
-def _stretch(samples: np.ndarray, limits: Limits) -> float:
-    """Return the factor of time with which the derivatives (k, m, d) from the first on just keep the limits."""
-    factor, bounded, dimension = 0.0, False, samples.shape[-1]
+def greatest(values: Callable[[np.ndarray], np.ndarray]) -> float:
+    """Return the greatest value over times from 0 to 1: of samples, and of more and more around those that stand out.
+
+    Parameters
+    ----------
+    values : callable
+        Takes times (m,), returns (m,).
+    """
+    t = np.linspace(0.0, 1.0, _SAMPLES)
+    found = values(t)
+    most, beyond = float(found.max()), np.concatenate(([-np.inf], found, [-np.inf]))
+    tops = t[(found >= beyond[:-2]) & (found >= beyond[2:])]
+    width = t[1]
+    for _ in range(_ROUNDS):
+        around = np.clip(tops[:, None] + np.linspace(-width, width, _AROUND), 0.0, 1.0)
+        found = values(around.ravel()).reshape(around.shape)
+        tops = around[np.arange(len(tops)), found.argmax(axis=1)]
+        most, width = max(most, float(found.max())), 2.0 * width / (_AROUND - 1)
+    return most
+
+
+def _stretch(samples: np.ndarray, limits: Limits) -> np.ndarray:
+    """Return the factors of time (m,) with which the derivatives (k, m, d) from the first on just keep the limits."""
+    factor, bounded, dimension = np.zeros(samples.shape[1]), False, samples.shape[-1]
     for k, (name, value) in enumerate(vars(limits).items(), start=1):
         limit = np.asarray(value, dtype=np.float64)
         if limit.shape not in ((), (dimension,)) or not (limit > 0.0).all():
             raise TrajectoryError(f"{name} {value}; give a positive number, or {dimension} of them")
         bounded = bounded or bool(np.isfinite(limit).any())
         ratio = np.abs(np.nan_to_num(samples[k - 1])) / limit
-        factor = max(factor, float(np.max(ratio)) ** (1.0 / k))
+        factor = np.maximum(factor, ratio.max(axis=-1) ** (1.0 / k))
     if not bounded:
         raise TrajectoryError("no limit is finite; give a velocity, an acceleration or a jerk")
     return factor
@@ -216,7 +238,7 @@ class Keyframes:
         inside = np.linspace(1e-9, 1.0 - 1e-9, 9)  # acceleration is linear between two points, and jumps at them
         t = self.at[:-1, None] + np.diff(self.at)[:, None] * inside
         samples = self.derivatives(t)[1:]
-        return np.array([max(1.0, _stretch(samples[:, i], limits)) for i in range(len(t))])
+        return np.array([max(1.0, float(_stretch(samples[:, i], limits).max())) for i in range(len(t))])
 
 
 def quintic(start: ArrayLike, end: ArrayLike, duration: float) -> BPoly:
