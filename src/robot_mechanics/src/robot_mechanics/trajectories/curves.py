@@ -166,8 +166,9 @@ class Through:
     Parameters
     ----------
     points : (n, d) array-like
-        Two at least. A coordinate that is NaN in some of them goes smoothly through the others; before the first and
-        after the last that it is given in it stays. One that is NaN in all of them is free, and is NaN along the curve.
+        Two at least. A coordinate that is NaN in some of them goes smoothly through the others. NaN at an end, it has
+        there the value that it is given nearest to that end; between these two equal values it swings beyond them.
+        One that is NaN in all of them is free, and is NaN along the curve.
     degree : int
         1 (straight lines) to 5; less in a coordinate that is given in fewer points.
     at : (n,) array-like, optional
