@@ -99,6 +99,7 @@ def test_a_chain_from_a_table_prints_that_table():
         ),
         (lambda: SerialChain.from_dh(7), "rows of chain 'chain' is 7; expected a sequence"),
         (lambda: SerialChain.from_dh([(0, 1e9)]), r"a in row 0 of the table is 1e\+?0?9|1000000000"),
+        (lambda: SerialChain.from_dh([("0", "1.0")]), "alpha in row 0 of the table is '0'; expected a finite number"),
         (lambda: SerialChain.from_dh([(0, 1, 0, 0, ["revolute"])]), "row 0 of the table is of kind"),
         (lambda: SerialChain.from_dh([(0, 1, 0, 0, "revolute", 7)]), "named 7; expected a name"),
         (lambda: SerialChain.from_dh([DHRow(0, 1, lower=1, upper=0)]), "limits of joint 'joint_0' are 1.0 .. 0.0"),

@@ -138,7 +138,7 @@ def as_row(row: RowLike, number: int) -> DHRow:
     for name in ("alpha", "a", "theta", "d"):
         value = getattr(made, name)
         try:
-            number_given = float(value)
+            number_given = math.nan if isinstance(value, (str, bytes)) else float(value)
         except (TypeError, ValueError, OverflowError):
             number_given = math.nan
         if not abs(number_given) <= LARGEST_LENGTH:  # also for NaN
