@@ -241,6 +241,8 @@ def test_after_its_tries_it_gives_up_lies_limp_and_may_try_again_on_request():
     assert "try 1 of" in robot.manager.text
     with pytest.raises(WalkError, match="It gets up, try 1 .* Wait until it lies"):
         robot.manager.get_up()
+    robot.manager.give_up()
+    assert robot.manager.text.startswith("It has fallen and lies on its"), "it was cancelled in its first try"
 
 
 def test_one_that_does_not_turn_over_gives_up_too():

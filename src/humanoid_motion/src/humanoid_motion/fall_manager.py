@@ -102,7 +102,7 @@ class FallManager:
         """Begin to get up; raises WalkError while it still falls, or gets up already."""
         if self.activity != "fallen":
             raise WalkError(f"{self.text} Wait until it lies.")
-        self.tries, self._upright = 1, 0.0
+        self.tries, self._gave_up, self._upright = 1, False, 0.0
         self._playing = self._motions["lie"]
         self._table = np.zeros((0, 0))
 
