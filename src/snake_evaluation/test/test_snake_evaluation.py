@@ -15,7 +15,7 @@ from shellbot_common import package_file
 from snake_evaluation import experiment_cli, slips, snake_cli
 from snake_evaluation import identify as identify_module
 from snake_evaluation.changes import _change
-from snake_evaluation.commanded import driven_steps
+from snake_evaluation.commanded import driven_steps, run_commands
 from snake_evaluation.cycles import CycleResult, run_cycles
 from snake_evaluation.experiment_cli import main
 from snake_evaluation.identify import identify
@@ -108,6 +108,12 @@ def test_eight_modules_do_what_cmd_vel_says(twist):
     main = int(np.argmax(np.abs(twist)))
     assert step[main] == pytest.approx(twist[main], rel=0.1) and step[2] == pytest.approx(twist[2], abs=0.06)
     assert run.truth.up > 0.9
+
+
+def test_velocities_of_a_slow_servo_are_those_of_its_slow_cycles(monkeypatch):
+    monkeypatch.setattr("snake_evaluation.commanded.COMMANDS", 1)
+    (found,) = run_commands((Setup(servo="source", friction=0.5), "rotation"))
+    assert abs(found.speed_mm) > 15.0 and abs(found.speed_error_mm) < 4.0  # deg a cycle
 
 
 def test_rolling_by_cmd_vel_ends_right_side_up_at_the_next_gait():

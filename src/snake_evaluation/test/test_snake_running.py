@@ -77,6 +77,8 @@ def test_every_gait_and_all_families_of_velocities_are_compared():
         assert case.period(run) == target.shape.period
         families.add(target.name)
     assert families == set(run.core.drive.families)
+    slow = SnakeRun(Setup(servo="source"))
+    assert Case(twist=(0.05, 0.0, 0.0)).period(slow) == slow.core.drive.target((0.01, 0.0, 0.0))[0].shape.period == 3.0
 
 
 def test_of_what_a_short_robot_cannot_do_nothing_is_compared():

@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_evaluation.errors import EvaluationError
 from snake_motion.drive import SIDEWAYS_BY
-from snake_motion.families import PERIOD, family
+from snake_motion.families import family
 
 from .cycles import WARM_UP, steps_of
 from .snake_run import Setup, SnakeRun
@@ -80,8 +80,8 @@ def run_commands(argument: Tuple[Setup, Any]) -> List[Commanded]:
         direction = int(rng.choice((-1, 1)))
         chosen = velocity_map.steps(inputs, direction)[0]
         twist = np.zeros(3)
-        twist[kind.axis] = chosen[kind.axis] / PERIOD
-        twist[2] = chosen[2] / PERIOD
+        twist[kind.axis] = chosen[kind.axis] / setup.period
+        twist[2] = chosen[2] / setup.period
         rows.append(_drive(run, name, twist))
     return rows
 
@@ -92,12 +92,12 @@ def _drive(run: SnakeRun, name: str, twist: np.ndarray) -> Commanded:
     step = driven_steps(run, twist, _CYCLES).mean(axis=0)
     if engine.active is None or target is None or engine.active.name != name:
         raise EvaluationError(f"cmd_vel {twist.tolist()} led to {engine.active}, not to {name}")
-    expected = velocity * PERIOD
+    expected, given = velocity * setup.period, twist * setup.period
     factor = math.degrees(1.0) if kind.axis == 2 else 1e3
     across = 1e3 * (step[1 - kind.axis] if kind.axis < 2 else float(np.hypot(*step[:2])))
     return Commanded(
-        name, setup.friction, setup.seed or 0, factor * twist[kind.axis] * PERIOD, math.degrees(expected[2]),
-        factor * (step[kind.axis] - twist[kind.axis] * PERIOD), math.degrees(step[2] - twist[2] * PERIOD), across,
+        name, setup.friction, setup.seed or 0, factor * given[kind.axis], math.degrees(expected[2]),
+        factor * (step[kind.axis] - given[kind.axis]), math.degrees(step[2] - given[2]), across,
     )  # fmt: skip
 
 
@@ -113,10 +113,10 @@ def driven_steps(run: SnakeRun, twist: np.ndarray, cycles: int) -> np.ndarray:
             run.run(0.1)
 
     run.run(0.1)
-    drive(BEGIN + WARM_UP * PERIOD)
+    drive(BEGIN + WARM_UP * run.setup.period)
     run.begin_measuring()
     places = [run.truth]
     for _ in range(cycles):
-        drive(PERIOD)
+        drive(run.setup.period)
         places.append(run.truth)
     return steps_of(places)

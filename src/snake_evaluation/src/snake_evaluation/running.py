@@ -12,7 +12,6 @@ import numpy as np
 from robot_evaluation.tables import format_cell, markdown_table
 from shellbot_common.rotations import rotation_from_quaternion
 from snake_motion.chassis import BodyGeometry, body_poses, chassis_of
-from snake_motion.families import PERIOD
 from snake_motion.gait_table import GaitRow
 
 from .commanded import driven_steps
@@ -37,7 +36,7 @@ class Case:
 
     def period(self, run: SnakeRun) -> float:
         """Return the duration of a cycle, s."""
-        return run.core.engine.gaits.shape(self.gait).period if self.gait else PERIOD
+        return run.core.engine.gaits.shape(self.gait).period if self.gait else run.setup.period
 
 
 VELOCITIES = (

@@ -24,6 +24,7 @@ from snake_motion.core import CoreOutput, SnakeCore
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import SnakeEngine
 from snake_motion.errors import SnakeMotionError
+from snake_motion.families import PERIOD
 from snake_motion.gait_table import GaitRow, GaitTable, ServoLimits, load_rows, split_request
 from snake_motion.odometry import Slip, load_slips, slips_file
 from snake_motion.velocity_map import VelocityMap, load_maps
@@ -78,6 +79,11 @@ class Setup:
     def time_scale(self) -> float:
         """All gaits are slower by it."""
         return SLOW.get(self.servo, 1.0)
+
+    @property
+    def period(self) -> float:
+        """Duration of a cycle of the families of cmd_vel, s."""
+        return PERIOD * self.time_scale
 
     @property
     def gaits(self) -> GaitTable:

@@ -10,7 +10,6 @@ from typing import Any, Dict, List, Sequence, Tuple
 import numpy as np
 
 from snake_motion.core import Waypoint
-from snake_motion.families import PERIOD
 
 from .snake_run import Setup, SnakeRun
 
@@ -69,7 +68,7 @@ def _mission(setup: Setup, name: str) -> Mission:
     end, own = run.truth, run.estimate
     true_goal = _goal((begin.x, begin.y, begin.yaw), name)
     return Mission(
-        name, setup.friction, setup.seed or 0, (run.simulator.time - start) / PERIOD,
+        name, setup.friction, setup.seed or 0, (run.simulator.time - start) / setup.period,
         1e3 * math.hypot(end.x - true_goal[0], end.y - true_goal[1]),
         math.degrees(abs(math.remainder(end.yaw - true_goal[2], 2.0 * math.pi))),
         1e3 * math.hypot(own[0] - end.x, own[1] - end.y), is_reached,
