@@ -8,7 +8,10 @@ import math
 import numpy as np
 import pytest
 
+import humanoid_description
 from humanoid_motion.base_estimator import _turn
+from humanoid_motion.engine import WalkingEngine
+from humanoid_motion.parameters import WalkError
 
 LEVEL = (0.0, 0.0, 0.0)
 STANDS, NEW, NONE = 40.0, 0.01, 0.0  # trusts, N: of a sole that has stood for long, has just landed, is in the air
@@ -41,3 +44,8 @@ def test_a_sole_that_loses_its_load_in_the_tick_counts_if_the_other_lands_turnin
 
 def test_a_sole_that_lifts_alone_still_counts():
     assert turn((-0.5, 0.3), (STANDS, NONE), (NEW, NONE), 0.0)[0] == pytest.approx(-0.5)
+
+
+def test_a_heading_that_does_not_exist_is_refused():
+    with pytest.raises(WalkError, match="heading is 'compass'; choose one of imu, feet"):
+        WalkingEngine(humanoid_description.urdf_text(), humanoid_description.profile(), heading="compass")

@@ -37,7 +37,7 @@ class WalkingEngine:
     parameters : WalkParameters, optional
         Of the walk.
     heading : str
-        ``imu`` or ``feet``, see `BaseEstimator`.
+        ``imu`` or ``feet``, see `BaseEstimator`; a WalkError for anything else.
     """
 
     def __init__(
@@ -47,6 +47,8 @@ class WalkingEngine:
         parameters: Optional[WalkParameters] = None,
         heading: str = "imu",
     ) -> None:
+        if heading not in ("imu", "feet"):
+            raise WalkError(f"heading is {heading!r}; choose one of imu, feet")
         self._p = parameters or WalkParameters()
         # arms take the legs' yaw momentum off the soles, which so turn less: without a gyroscope nothing tells how much
         arm_swing = self._p.arm_swing_feet if heading == "feet" else self._p.arm_swing
