@@ -168,7 +168,10 @@ class SnakeNode:
 def main() -> None:
     """Run the node."""
     init_node("snake_motion", disable_rostime=True)  # time comes with joint_states
-    urdf, text = wait_for_parameters("robot_description", PARAMETER)
+    try:
+        urdf, text = wait_for_parameters("robot_description", PARAMETER)
+    except rospy.ROSInterruptException:
+        return
     try:
         profile = RobotProfile.from_text(text)
         config = load_engine_config(rospy.get_param("~settings_file", "") or None)
