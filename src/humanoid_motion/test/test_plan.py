@@ -209,6 +209,11 @@ def test_after_a_gap_the_newest_tick_counts_and_the_late_one_is_dropped():
 def test_parameters_out_of_range_are_refused_with_their_range():
     with pytest.raises(WalkError, match="step_time is 3"):
         WalkParameters(step_time=3.0)
+    for double_support in (0.2, 0.25, 0.3):
+        with pytest.raises(WalkError, match="double_support .* leaves less than 0.1 s of the step_time 0.25 s"):
+            WalkParameters(step_time=0.25, double_support=double_support)
+    with pytest.raises(WalkError, match="foot_distance 0.16 m is not from least_foot_distance"):
+        WalkParameters(foot_distance=0.16, greatest_foot_distance=0.12)
 
 
 @pytest.mark.parametrize("length", [0.0, 1e-200, 1e200, math.nan, 0.5])

@@ -10,6 +10,7 @@ import numpy as np
 
 from shellbot_common import Settings, SettingsError, number
 
+_LEAST_SWING = 0.1  # s
 _AXES, _UNITS = ("ahead", "sideways", "turning"), ("m/s", "m/s", "rad/s")
 
 
@@ -62,6 +63,20 @@ class WalkParameters(Settings, error=WalkError):
     arm_swing: float = number(0.0, 5.0, "rad/m", default=2.0)  #: Of a shoulder on how far the other foot is ahead
     arm_swing_feet: float = number(0.0, 5.0, "rad/m", default=3.0)  #: The same with the heading by the feet alone
     odometry_scale: float = number(0.9, 1.1, default=1.0058)  #: True distance over the odometry's
+
+    def conflict(self) -> str:
+        """Return that a step leaves no time for its swing, or the feet no distance, if so."""
+        if self.step_time - self.double_support < _LEAST_SWING - 1e-9:
+            return (
+                f"double_support {self.double_support:g} s leaves less than {_LEAST_SWING:g} s of the step_time "
+                f"{self.step_time:g} s to the swing; lower it, or raise step_time"
+            )
+        if not self.least_foot_distance <= self.foot_distance <= self.greatest_foot_distance:
+            return (
+                f"foot_distance {self.foot_distance:g} m is not from least_foot_distance {self.least_foot_distance:g} "
+                f"to greatest_foot_distance {self.greatest_foot_distance:g} m; change one of them"
+            )
+        return ""
 
     @property
     def limits(self) -> Tuple[np.ndarray, np.ndarray]:
