@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
 from snake_motion.odometry import SnakeOdometry, load_slips, slips_file
 from snake_motion.torque_watch import TorqueWatch
 from snake_motion.velocity_map import load_maps
+from snake_motion.waves import WaveRow
 
 MODULES, SPEED = 16, 5.5
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
@@ -122,6 +124,23 @@ def test_a_stop_counts_while_it_rolls_upright(stop):
         assert output.failed
     output = ideal.run(2.0)
     assert output.gait == "" and np.abs(output.position).max() < 1e-9
+
+
+@pytest.mark.parametrize(("modules", "angle", "speed"), [(1, 1.57, 5.5), (2, 0.5, 5.5), (4, 1.57, 0.9)])
+def test_rolling_upright_keeps_the_limits_of_the_servos(modules, angle, speed):
+    rows = {"walk": replace(load_rows()["still"], pitch=WaveRow(amplitude_deg=5.0), period=4.0)}
+    engine = SnakeEngine(GaitTable(rows, modules, ServoLimits(angle, speed)))
+    q, places, gaits = np.zeros(modules), [], []
+    for tick in range(500):
+        output = engine.step(0.01 * tick, Feedback(q, math.radians(90.0)))
+        if tick == 1:
+            assert engine.request_gait("walk")[0]
+        q = output.position
+        places.append(q)
+        gaits.append(output.gait)
+    assert gaits[-1] == "righting" and 0.2 < np.abs(places).max() <= angle + 1e-9
+    turning = np.array(places)[-200:]  # the fade-in is over
+    assert np.abs(np.diff(turning, axis=0)).max() / 0.01 <= speed + 1e-9
 
 
 def test_an_attempt_to_roll_upright_that_leads_nowhere_ends():

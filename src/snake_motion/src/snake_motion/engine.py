@@ -47,6 +47,7 @@ class SnakeEngine:
         self._mode = "waiting"
         self._first = ""  # gait to begin with, once
         arc = 2.0 * math.radians(self.config.righting_arc_deg) / gaits.modules
+        arc = min(arc, gaits.limits.angle, gaits.limits.speed * self.config.righting_period / (2.0 * math.pi))
         self._righting = GaitShape(Wave(arc), Wave(arc, phase=_QUARTER), self.config.righting_period, 3.0 * _QUARTER)
         self.reset()
 
