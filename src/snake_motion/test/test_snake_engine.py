@@ -509,6 +509,22 @@ def test_a_waypoint_steers_until_something_else_does():
         core.go_to((2.0, 0.0, 0.0))
 
 
+def test_an_emergency_stop_without_an_attitude_cancels_a_waypoint():
+    snake, q, found = core(), np.zeros(MODULES), []
+    for tick in range(600):
+        if tick == 20:
+            snake.go_to((2.0, 0.0, 0.0))
+        if tick == 200:
+            snake.engine.emergency_stop()
+        if tick == 220:
+            snake.engine.rearm()
+        output = snake.step(0.01 * tick, q, None if 190 < tick < 230 else UPRIGHT)
+        q = output.motion.position
+        found.append((output.waypoint, output.motion.gait))
+    assert found[189] == (Waypoint.GOING, "forward")
+    assert found[-1] == (Waypoint.CANCELLED, ""), "it went on once the attitude was back"
+
+
 def test_rolling_changes_its_speed_without_lying_down():
     drive = VelocityDrive(load_maps(MODULES), MODULES, sideways_by="rolling")
     snake, q, steps = core(drive), np.zeros(MODULES), []

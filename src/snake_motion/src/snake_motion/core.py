@@ -168,11 +168,13 @@ class SnakeCore:
 
         Without an estimate cmd_vel's time-out stops the robot until there is one.
         """
-        if self._follower is None or state is None:
+        if self._follower is None:
             return ""
         if self.engine.mode != "go":
             self.cancel()
             return f"waypoint cancelled: the robot went to mode {self.engine.mode}; {self.engine.remedy}"
+        if state is None:
+            return ""
         is_flat = self.engine.active is None and not self.engine.is_changing
         pose = (float(state.p_odom_chassis[0]), float(state.p_odom_chassis[1]), state.yaw)
         twist = self._follower.step(pose, is_flat)
