@@ -207,6 +207,18 @@ def test_servos_that_hold_already_keep_holding():
     assert bench.phase is Phase.FOLLOWING
 
 
+def test_servos_that_hold_unlocked_keep_holding():
+    """Other programs (ax-servo torque on) leave the EEPROM open: that is no restart of the servo."""
+    bench = DriverBench(start=False)
+    bench.fault("garbled_instruction", probability=0.05)
+    for servo in bench.chain.servos:
+        servo.table["torque_enable"] = 1
+    report, on = bench.driver.start(), []
+    assert report.resumed
+    bench.run(1.0, None, until=lambda: on.append(all(servo.table["torque_enable"] for servo in bench.chain.servos)))
+    assert all(on) and all(servo.table["lock"] for servo in bench.chain.servos), bench.words()
+
+
 def test_loss_at_start_does_not_refuse_or_blind():
     for seed in range(5):
         bench = DriverBench(seed=seed, start=False)

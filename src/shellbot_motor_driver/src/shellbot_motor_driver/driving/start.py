@@ -12,7 +12,7 @@ import numpy as np
 from ax_bus.errors import NoReplyError
 from shellbot_motor_driver.driving.goal_speeds import GoalSpeeds
 from shellbot_motor_driver.driving.motion import Motion
-from shellbot_motor_driver.driving.servo_link import ServoLink
+from shellbot_motor_driver.driving.servo_link import LOCK, ServoLink
 from shellbot_motor_driver.driving.servo_setup import check_servos
 from shellbot_motor_driver.driving.servo_state import Condition, Event
 from shellbot_motor_driver.driving.servo_table import Row
@@ -101,6 +101,7 @@ class Start:
             is_on = settings is not None and bool(settings.torque_enable) and track.index != link.wheel
             if is_on and settings is not None:
                 self.held.add(track.index)
+                self._lock(track, settings.lock)
                 fraction = link.torque.fraction_of(track.index, settings.torque_limit)
                 link.torque.switch_on([track.index], link.now(), fraction)
                 link.torque.written[track.index] = settings.torque_limit
@@ -111,6 +112,16 @@ class Start:
         angles = link.map.angles(np.array(steps))
         measured = link.map.angles(np.array([track.steps for track in link.tracks]))
         self._motion.reset(np.where(np.abs(angles - measured) <= _HELD_NEAR, angles, measured))
+
+    def _lock(self, track: ServoTrack, lock: int) -> None:
+        """Lock the EEPROM of a servo that holds, which other programs leave open: it would pass for a restarted one."""
+        link = self._link
+        for _ in range(link.config.start.ping_tries):
+            if lock or not link.config.start.lock_eeprom:
+                return
+            link.put(LOCK, {track.index: b"\x01"})
+            with contextlib.suppress(NoReplyError):
+                lock = link.check(track, link.config.start.ping_tries).lock
 
     def _bring_up(self, track: ServoTrack) -> str:
         """Switch the torque of one servo on; return why not, or nothing."""
