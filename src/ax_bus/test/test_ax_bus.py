@@ -150,6 +150,20 @@ def test_eeprom_writes_are_read_back_and_a_lock_is_noticed():
         bench.bus.write_register(1, bench.row("return_delay_time"), 100)
 
 
+def test_writes_that_are_not_acknowledged_are_repeated_until_they_read_back():
+    bench = Bench(ids=(1,))
+    bench.servo(1).table["status_return_level"] = 1
+    bench.fault("garbled_instruction", times=1)
+    with pytest.raises(NoReplyError):
+        bench.bus.write_register(1, bench.row("led"), 1, retries=0)
+    bench.fault("garbled_instruction", times=1)
+    bench.bus.write_register(1, bench.row("return_delay_time"), 7, acknowledged=False)
+    assert bench.servo(1).table["return_delay_time"] == 7
+    bench.bus.write_register(1, bench.row("lock"), 1, acknowledged=False)
+    with pytest.raises(RegisterError, match="reads back as 7; if its lock is 1"):
+        bench.bus.write_register(1, bench.row("return_delay_time"), 9, acknowledged=False)
+
+
 def test_a_write_behind_a_long_packet_waits_for_its_turn_on_the_wire():
     """1 ms of SYNC WRITE is still on its way out: the READ's time starts when it begins."""
     bench = Bench(ids=range(26), retries=0, timeouts=Timeouts(return_delay=0.0, link_latency=0.0, margin=0.0))

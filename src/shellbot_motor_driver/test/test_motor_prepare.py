@@ -45,6 +45,25 @@ def test_from_the_box_to_the_robot_and_a_second_time_nothing():
     assert prepare.carry_out(box.bus, box.map, again, lines.append) == 0
 
 
+@pytest.mark.parametrize("found, required", [(0, 2), (1, 2), (2, 1), (0, 1)])
+def test_any_status_level_is_set_up(found, required, capsys):
+    """The driver sends whoever has such a servo here; below level 2 it acknowledges nothing, at 0 it cannot be read."""
+    box = Box()
+    table = box.chain.servo(2).table
+    table["status_return_level"] = found
+    words = ["prepare", "--port", "x", "--ids", "1-3", "--status-level", str(required)]
+    assert cli._prepare(box.bus, cli.parser().parse_args(words)) == 0
+    assert table["status_return_level"] == found and table["return_delay_time"] == 250  # a plan writes nothing
+    assert cli._prepare(box.bus, cli.parser().parse_args([*words, "--go"])) == 0
+    limits = box.map.limits_steps()
+    for servo_id in (1, 2, 3):
+        table = box.chain.servo(servo_id).table
+        assert table["status_return_level"] == required and table["return_delay_time"] == 0 and table["lock"] == 1
+        assert (table["cw_angle_limit"], table["ccw_angle_limit"]) == limits[servo_id]
+    printed = capsys.readouterr().out
+    assert ("servo 2 is read once its status return level is written" in printed) == (found == 0)
+
+
 def test_a_locked_servo_is_named_and_nothing_is_written():
     box = Box()
     box.chain.servo(7).table["lock"] = 1

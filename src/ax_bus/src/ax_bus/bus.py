@@ -256,8 +256,10 @@ class Bus:
         """Return the number in a register."""
         return row.from_bytes(self.read(servo_id, row.address, row.size, retries).data)
 
-    def write_register(self, servo_id: int, row: Register, number: int, retries: int = 3) -> None:
-        """Write a register and read it back.
+    def write_register(
+        self, servo_id: int, row: Register, number: int, retries: int = 3, acknowledged: bool = True
+    ) -> None:
+        """Write a register and read it back; ``acknowledged`` as of `write`.
 
         Raises
         ------
@@ -267,15 +269,17 @@ class Bus:
         if not row.is_writable:
             raise RegisterError(f"{row.name} is read-only")
         data = row.to_bytes(number)
-        self.write(servo_id, row.address, data, retries)
-        if row.area is Area.EEPROM:
-            self.port.sleep(EEPROM_TIME_PER_BYTE * row.size)
-        found = self.read_register(servo_id, row, retries)
-        if found != number:
-            raise RegisterError(
-                f"servo {servo_id}: {row.name} was written as {number} and reads back as {found}; "
-                "if its lock is 1, switch the power off and on"
-            )
+        for _ in range(1 if acknowledged else retries + 1):  # of what is not acknowledged reading back alone tells
+            self.write(servo_id, row.address, data, retries, acknowledged)
+            if row.area is Area.EEPROM:
+                self.port.sleep(EEPROM_TIME_PER_BYTE * row.size)
+            found = self.read_register(servo_id, row, retries)
+            if found == number:
+                return
+        raise RegisterError(
+            f"servo {servo_id}: {row.name} was written as {number} and reads back as {found}; "
+            "if its lock is 1, switch the power off and on"
+        )
 
     @property
     def timeouts(self) -> Timeouts:

@@ -41,8 +41,15 @@ def _prepare(bus: Bus, arguments: argparse.Namespace) -> int:
     servo_map = ServoMap.load(arguments.variant, arguments.servo_map)
     how = prepare.Preparation(arguments.return_delay, arguments.status_level, not arguments.no_lock)
     changes = prepare.plan(bus, servo_map, servo_map.select(arguments.ids), how)
+    mute = prepare.mute(changes)
+    for servo_id in mute:
+        say(f"servo {servo_id} is read once its status return level is written: at level 0 it answers no READ")
     if arguments.go:
         written = prepare.carry_out(bus, servo_map, changes, say)
+        if mute:
+            more = prepare.plan(bus, servo_map, servo_map.select(mute), how)
+            written += prepare.carry_out(bus, servo_map, more, say)
+            changes += more
         say(f"{written} register(s) written and read back, {len(changes) - written} were already right")
         return 0
     for change in changes:
@@ -79,7 +86,7 @@ def _emulate(arguments: argparse.Namespace) -> int:
 OWN: List[Command] = [
     Command(
         "prepare",
-        "set up servos from the box: return delay, status level, angle limits, lock",
+        "set up servos from the box: status level, return delay, angle limits, lock",
         _prepare_options,
         _prepare,
         epilog="IDs come first: give each servo its own with set-id, one at a time. Without --go nothing is written.",

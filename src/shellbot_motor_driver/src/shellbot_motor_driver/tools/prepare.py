@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Callable, Dict, List, NamedTuple, Sequence
 
@@ -13,6 +14,7 @@ from ax_tools.errors import ToolError
 from shellbot_motor_driver.map.servo_entry import ServoEntry
 from shellbot_motor_driver.map.servo_map import ServoMap
 
+_LEVEL = "status_return_level"
 _STEP_NOTE = {"return_delay_time": "2 us each", "cw_angle_limit": "steps", "ccw_angle_limit": "steps"}
 
 
@@ -53,9 +55,8 @@ def required_registers(servo_map: ServoMap, entry: ServoEntry, how: Preparation)
     """Return the registers that a servo should have, in the order in which they are written."""
     low, high = servo_map.limits_steps()[entry.servo_id]
     return {
-        # first: everything after it is faster, and a reply is awaited in any case
+        _LEVEL: how.status_level,  # first: at level 0 no READ is answered
         "return_delay_time": how.return_delay,
-        "status_return_level": how.status_level,
         "cw_angle_limit": low,
         "ccw_angle_limit": high,
         "lock": int(how.lock),
@@ -64,6 +65,8 @@ def required_registers(servo_map: ServoMap, entry: ServoEntry, how: Preparation)
 
 def plan(bus: Bus, servo_map: ServoMap, entries: Sequence[ServoEntry], how: Preparation) -> List[Change]:
     """Read what the servos have now; writes nothing.
+
+    Of a servo that answers PING but no READ it lists the status return level only, which is 0: see `mute`.
 
     Raises
     ------
@@ -80,6 +83,9 @@ def plan(bus: Bus, servo_map: ServoMap, entries: Sequence[ServoEntry], how: Prep
                 for name in required_registers(servo_map, entry, how)
             }
         except NoReplyError as error:
+            if _is_mute(bus, entry.servo_id):
+                changes.append(Change(entry.servo_id, entry.joint, _LEVEL, 0, how.status_level))
+                continue
             raise ToolError(
                 f"servo {entry.servo_id} ({entry.joint}) does not answer, nothing was changed; "
                 "scripts/servo scan shows which do, and at which rate"
@@ -113,18 +119,33 @@ def carry_out(bus: Bus, servo_map: ServoMap, changes: Sequence[Change], show: Ca
         At the first register that does not read back as written; says what has been done until then.
     """
     models = {entry.servo_id: entry.model for entry in servo_map.entries}
+    # below level 2, before or after, a servo acknowledges nothing that is written
+    quiet = {change.servo_id for change in changes if change.register == _LEVEL and min(change[3:]) < 2}
     written = 0
     for change in changes:
         if not change.is_needed:
             show(line(change, "is so"))
             continue
         try:
-            bus.write_register(change.servo_id, models[change.servo_id].register(change.register), change.required)
+            row = models[change.servo_id].register(change.register)
+            bus.write_register(change.servo_id, row, change.required, acknowledged=change.servo_id not in quiet)
         except (NoReplyError, RefusedError, RegisterError) as error:
             raise ToolError(f"{error}. {written} register(s) were written before; fix that, then repeat") from error
         written += 1
         show(line(change, "written, read back"))
     return written
+
+
+def mute(changes: Sequence[Change]) -> List[int]:
+    """Return the servos of a plan that could not be read: once their level is written, the rest can be planned."""
+    return [change.servo_id for change in changes if change.register == _LEVEL and change.found == 0]
+
+
+def _is_mute(bus: Bus, servo_id: int) -> bool:
+    with contextlib.suppress(NoReplyError):
+        bus.ping(servo_id, retries=3)
+        return True
+    return False
 
 
 def line(change: Change, what: str) -> str:
