@@ -169,6 +169,19 @@ def test_bench_measures_the_wire_in_virtual_time():
         bus_bench.measure(Bench().bus, (1,), 1)
 
 
+def test_bench_moves_and_changes_nothing():
+    """A wheel stands still, a slow servo stays slow: its speed is its own, as is its goal."""
+    bench = Bench(ids=(1, 2))
+    wheel, slow = bench.servo(1), bench.servo(2)
+    wheel.table["ccw_angle_limit"] = 0
+    slow.table["moving_speed"], slow.table["goal_position"] = 5, 700
+    for servo in (wheel, slow):
+        servo.table["torque_enable"] = 1
+    bus_bench.measure(bench.bus, (1, 2), 100)
+    assert wheel.motor.steps == 512
+    assert (wheel.table["moving_speed"], slow.table["moving_speed"], slow.table["goal_position"]) == (0, 5, 700)
+
+
 @pytest.mark.parametrize("text,ids", [("3", [3]), ("0-2,7", [0, 1, 2, 7])])
 def test_id_lists(text, ids):
     assert options.id_list(text) == ids

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import time
 from pathlib import Path
 from typing import Dict, Sequence
@@ -22,7 +23,7 @@ _SYNC_WRITES = 500
 
 
 def measure(bus: Bus, servo_ids: Sequence[int], reads: int = 2000) -> Dict[str, float]:
-    """Read 8 bytes of servo after servo, then SYNC WRITE to all (each servo's own goal: nothing moves).
+    """Read 8 bytes of servo after servo, then SYNC WRITE to all (each servo's own goal and speed: nothing changes).
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def measure(bus: Bus, servo_ids: Sequence[int], reads: int = 2000) -> Dict[str, 
     if reads < 10:
         raise ToolError(f"{reads} reads measure nothing; give 10 or more")
     baud = bus.port.baud
-    goals = [int.from_bytes(bus.read(i, 30, 2, retries=3).data, "little") for i in servo_ids]
+    values = np.array([struct.unpack("<HH", bus.read(i, 30, 4, retries=3).data) for i in servo_ids])
     trips, lost = [], 0
     bus.statistics.clear()
     cpu, wall = time.process_time(), time.monotonic()
@@ -58,7 +59,6 @@ def measure(bus: Bus, servo_ids: Sequence[int], reads: int = 2000) -> Dict[str, 
         raise ToolError("no reply at all; scan the bus")
     wire = read_time(FEEDBACK_COUNT, baud)
     writer = SyncWriter(bus, 30, servo_ids, words=2)
-    values = np.array([[goal, 100] for goal in goals])
     pause = sync_write_time(len(servo_ids), 4, baud)
     cpu_sync = 0.0
     for _ in range(_SYNC_WRITES):
