@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from servo_bench import Bench
+from servo_bench import QUIET, Bench
 
-from ax_emulator import Fault
+from ax_bus import AX_12A, MX_28, Bus, Timeouts
+from ax_emulator import EmulatedChain, EmulatedServo, Fault, VirtualPort
 from ax_tools import record
 from ax_tools.errors import ToolError
 
@@ -33,6 +34,20 @@ def test_a_recording_as_csv(tmp_path):
     assert rows[0]["id"] == "1" and float(rows[0]["position_deg"]) == pytest.approx(0.15, abs=0.01)
     assert float(rows[0]["voltage_v"]) == 12.0 and rows[-1]["position_deg"] == ""
     assert [r["time_s"] for r in rows[::2]] == sorted(r["time_s"] for r in rows[::2])
+
+
+def test_a_recording_is_in_the_units_of_each_model(tmp_path):
+    servos = [EmulatedServo(1, position=700, behaviour=QUIET), EmulatedServo(2, MX_28, position=3000, behaviour=QUIET)]
+    bus = Bus(VirtualPort(EmulatedChain(servos)), Timeouts(link_latency=1e-4))
+    table, arrays = tmp_path / "log.csv", tmp_path / "log.npz"
+    record.record(bus, (1, 2), table, seconds=1e-4)
+    record.record(bus, (1, 2), arrays, seconds=1e-4)
+    rows = list(csv.DictReader(table.read_text().splitlines()[1:]))
+    with np.load(arrays) as data:
+        for i, model in enumerate((AX_12A, MX_28)):
+            position = servos[i].motor.steps * model.rad_per_step
+            assert data["position"][0, i] == pytest.approx(position)
+            assert float(rows[i]["position_deg"]) == pytest.approx(math.degrees(position - model.centre), abs=0.1)
 
 
 def test_a_recording_as_arrays_survives_ctrl_c(tmp_path):

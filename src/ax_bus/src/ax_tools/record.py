@@ -11,20 +11,20 @@ import os
 import tempfile
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Sequence, TextIO
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, TextIO
 
 import numpy as np
 
 from ax_bus.bus import Bus
 from ax_bus.errors import NoReplyError, ServoError
 from ax_bus.exchanger import Reply
-from ax_bus.registers import AX_12A, FEEDBACK_ADDRESS, FEEDBACK_COUNT
+from ax_bus.registers import AX_12A, FEEDBACK_ADDRESS, FEEDBACK_COUNT, MODELS, Model
 from ax_tools.echo_watch import EchoWatch
 from ax_tools.errors import ToolError
 
 QUANTITIES = ("position", "speed", "load", "voltage", "temperature")
 HEADER = ("time_s", "id", "position_deg", "speed_deg_s", "load", "voltage_v", "temperature_c", "error_flags")
-_ROWS = [AX_12A.register(f"present_{name}") for name in QUANTITIES]
+Models = Mapping[int, Model]  # of the servos that have answered
 
 
 class CsvFile:
@@ -38,10 +38,12 @@ class CsvFile:
         Port's time that counts as 0, s.
     date : str
         The wall clock then.
+    models : mapping of int to Model
+        Of each servo, by ID; filled meanwhile.
     """
 
-    def __init__(self, path: Path, start: float, date: str) -> None:
-        self._path, self._start = path, start
+    def __init__(self, path: Path, start: float, date: str, models: Models) -> None:
+        self._path, self._start, self._models = path, start, models
         self._stream: TextIO = path.open("w", newline="", encoding="utf-8")
         self._stream.write(f"# recording started {date}, which is time 0\n")
         self._writer = csv.writer(self._stream)
@@ -55,10 +57,11 @@ class CsvFile:
             if reply is None:
                 self._writer.writerow([f"{time - self._start:.4f}", servo_id, *[""] * 6])
                 continue
-            position, speed, load, voltage, temperature = values(reply)
+            model = self._models[servo_id]
+            position, speed, load, voltage, temperature = values(reply, model)
             self._writer.writerow(
                 [f"{reply.stamp - self._start:.4f}", servo_id]
-                + [f"{math.degrees(position) - 150.0:.2f}", f"{math.degrees(speed):.1f}"]
+                + [f"{math.degrees(position - model.centre):.2f}", f"{math.degrees(speed):.1f}"]
                 + [f"{load:.4f}", f"{voltage:.1f}", f"{temperature:.0f}", int(reply.flags)]
             )
         self._stream.flush()
@@ -81,8 +84,8 @@ class NpzFile:
     ``date`` is the wall clock at time 0; parameters as of `CsvFile`.
     """
 
-    def __init__(self, path: Path, servo_ids: Sequence[int], start: float, date: str) -> None:
-        self._path, self._start, self._date = path, start, date
+    def __init__(self, path: Path, servo_ids: Sequence[int], start: float, date: str, models: Models) -> None:
+        self._path, self._start, self._date, self._models = path, start, date, models
         self._ids = tuple(servo_ids)
         self._times: List[float] = []
         self._rows: List[List[Sequence[float]]] = []
@@ -91,7 +94,7 @@ class NpzFile:
     def add(self, time: float, rows: Dict[int, Optional[Reply]]) -> None:
         """Keep one sample."""
         self._times.append(time - self._start)
-        self._rows.append([values(rows[i]) for i in self._ids])
+        self._rows.append([values(rows[i], self._models.get(i, AX_12A)) for i in self._ids])
         self._flags.append([0 if rows[i] is None else int(getattr(rows[i], "flags", 0)) for i in self._ids])
 
     def close(self) -> None:
@@ -131,13 +134,14 @@ class NpzFile:
         path.write_bytes(archive.getvalue())
 
 
-def values(reply: Optional[Reply]) -> Sequence[float]:
+def values(reply: Optional[Reply], model: Model) -> Sequence[float]:
     """Return position (rad from the clockwise end), speed, load, voltage, temperature of a feedback READ; or NaNs."""
     if reply is None:
         return (math.nan,) * len(QUANTITIES)
+    rows = (model.register(f"present_{name}") for name in QUANTITIES)
     data = reply.data
     return tuple(
-        row.to_si(row.from_bytes(data[row.address - FEEDBACK_ADDRESS :][: row.size])) for row in _ROWS
+        row.to_si(row.from_bytes(data[row.address - FEEDBACK_ADDRESS :][: row.size])) for row in rows
     )  # fmt: skip
 
 
@@ -179,13 +183,15 @@ def record(
     if not seconds > 0.0:
         raise ToolError(f"seconds is {seconds}; give a time to record")
     start = reported_at = bus.port.now()
-    file = _open(path, servo_ids, start, datetime.now().astimezone().isoformat(timespec="milliseconds"))
+    date = datetime.now().astimezone().isoformat(timespec="milliseconds")
+    models: Dict[int, Model] = {}
+    file = _open(path, servo_ids, start, date, models)
     echo = EchoWatch(bus)
     samples = missed = 0
     try:
         with contextlib.closing(file), contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is the way to end a recording
             while bus.port.now() - start < seconds:
-                rows = {servo_id: _read_state(bus, servo_id) for servo_id in servo_ids}
+                rows = {servo_id: _read_state(bus, servo_id, models) for servo_id in servo_ids}
                 file.add(bus.port.now(), rows)
                 samples += 1
                 missed += sum(reply is None for reply in rows.values())
@@ -208,8 +214,11 @@ def record(
     )
 
 
-def _open(path: Path, servo_ids: Sequence[int], start: float, date: str) -> Any:
-    makers = {".csv": lambda: CsvFile(path, start, date), ".npz": lambda: NpzFile(path, servo_ids, start, date)}
+def _open(path: Path, servo_ids: Sequence[int], start: float, date: str, models: Models) -> Any:
+    makers = {
+        ".csv": lambda: CsvFile(path, start, date, models),
+        ".npz": lambda: NpzFile(path, servo_ids, start, date, models),
+    }
     if path.suffix not in makers:
         raise ToolError(f"{path} ends in {path.suffix!r}; name a file that ends in .csv or .npz")
     try:
@@ -225,8 +234,10 @@ def _cannot(path: Path, error: OSError) -> str:
     return f"{path} cannot be written ({error.strerror or error})"
 
 
-def _read_state(bus: Bus, servo_id: int) -> Optional[Reply]:
+def _read_state(bus: Bus, servo_id: int, models: Dict[int, Model]) -> Optional[Reply]:
     try:
+        if servo_id not in models:
+            models[servo_id] = MODELS.get(bus.read_register(servo_id, AX_12A.register("model_number")), AX_12A)
         return bus.read(servo_id, FEEDBACK_ADDRESS, FEEDBACK_COUNT)
     except NoReplyError:
         return None
