@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import io
 import json
+from types import SimpleNamespace
 
 import pytest
 from emulated_pty import PATIENT_MS, emulated
 from servo_bench import QUIET, Bench
 
-from ax_bus import DIRECTIONS, Timeouts
+from ax_bus import DIRECTIONS, PortError, Timeouts, serial_port
 from ax_emulator import EmulatedServo
 from ax_tools import bench as bus_bench
 from ax_tools import cli, options, search, settings
@@ -167,6 +168,26 @@ def test_bench_measures_the_wire_in_virtual_time():
     assert figures["round_trip_us_p50"] == pytest.approx(242.0) and figures["lost_reads"] == 0
     with pytest.raises(ToolError, match="10 or more"):
         bus_bench.measure(Bench().bus, (1,), 1)
+
+
+@pytest.mark.parametrize(
+    "port, trusted", [("ttyUSB0", False), ("servos", False), ("usb-FTDI", False), ("ttyTHS1", True), (None, False)]
+)
+def test_a_gpio_beside_an_adapter_is_not_trusted_under_any_name(tmp_path, monkeypatch, port, trusted):
+    (tmp_path / "ttyUSB0").touch()
+    (tmp_path / "servos").symlink_to("ttyUSB0")  # such as /dev/shellbot-servos
+    found = []
+
+    def open_port(*given):
+        found.append(given)
+        raise PortError("enough")
+
+    monkeypatch.setattr(cli, "Path", lambda _folder: SimpleNamespace(glob=lambda _pattern: [tmp_path / "servos"]))
+    monkeypatch.setattr(serial_port, "SerialPort", open_port)
+    words = ["ping", "1", "--direction", "gpio", "--gpio", "/dev/gpiochip0:7"]
+    assert cli.main(words + (["--port", str(tmp_path / port)] if port else [])) == 1
+    name, _, turning = found[0]
+    assert turning.reads_trusted is trusted and name == str(tmp_path / (port or "servos"))
 
 
 def test_bench_moves_and_changes_nothing():

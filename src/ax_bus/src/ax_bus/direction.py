@@ -7,6 +7,7 @@ calls misses it (tcdrain wakes once a jiffy, 4 to 10 ms), which loses the head o
 
 from __future__ import annotations
 
+import os
 import time
 from abc import ABC, abstractmethod
 from typing import Any, Callable, Dict, Optional
@@ -14,6 +15,8 @@ from typing import Any, Callable, Dict, Optional
 from ax_bus.direction_lines import GpioLine, TransmitterEmpty, kernel_rs485
 from ax_bus.errors import PortError
 from ax_bus.wire_time import bytes_time
+
+_USB = ("ttyUSB", "ttyACM")
 
 
 class Direction(ABC):
@@ -207,6 +210,11 @@ class WriteOnly(Direction):
 DIRECTIONS: Dict[str, Callable[..., Direction]] = {
     kind.name: kind for kind in (AutoDirection, KernelRs485, SingleWireEcho, GpioDirection, RtsDirection, WriteOnly)
 }
+
+
+def is_usb(port: str) -> bool:
+    """Return whether a serial port is that of a USB adapter, by whichever of its names; for `GpioDirection`."""
+    return os.path.basename(os.path.realpath(port)).startswith(_USB) or "usb" in port
 
 
 def direction(name: str, **options: Any) -> Direction:

@@ -82,7 +82,8 @@ def _run_on_bus(command: Command, arguments: argparse.Namespace) -> int:
     from ax_bus.wire_time import Timeouts, check_line
 
     check_line(arguments.baud, arguments.latency_ms * 1e-3)
-    with SerialPort(_port_name(arguments.port), arguments.baud, _direction(arguments)) as port:
+    name = _port_name(arguments.port)
+    with SerialPort(name, arguments.baud, _direction(arguments, name)) as port:
         return command.run(Bus(port, Timeouts(link_latency=arguments.latency_ms * 1e-3)), arguments)
 
 
@@ -98,8 +99,8 @@ def _port_name(given: Optional[str]) -> str:
     raise ToolError(f"choose a port with --port; /dev/serial/by-id has: {what}")
 
 
-def _direction(arguments: argparse.Namespace) -> Any:
-    from ax_bus.direction import direction
+def _direction(arguments: argparse.Namespace, port: str) -> Any:
+    from ax_bus.direction import direction, is_usb
     from ax_tools.errors import ToolError
 
     if arguments.direction != "gpio":
@@ -107,8 +108,7 @@ def _direction(arguments: argparse.Namespace) -> Any:
     chip, _, line = arguments.gpio.rpartition(":")
     if not chip or not line.isdigit():
         raise ToolError(f"--gpio {arguments.gpio} is not CHIP:LINE; write for example /dev/gpiochip0:149")
-    is_usb = any(word in str(arguments.port) for word in ("ttyUSB", "ttyACM", "usb"))
-    return direction("gpio", chip=chip, line=int(line), is_usb=is_usb)
+    return direction("gpio", chip=chip, line=int(line), is_usb=is_usb(port))
 
 
 def _by_name(commands: Iterable[Command]) -> Dict[str, Command]:

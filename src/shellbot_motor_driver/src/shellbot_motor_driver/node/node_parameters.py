@@ -3,19 +3,16 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, fields
 from typing import Any, Dict, Mapping
 
-from ax_bus.direction import DIRECTIONS
+from ax_bus.direction import DIRECTIONS, is_usb
 from shellbot_common import Settings, SettingsError, check_names, choice, number
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 from shellbot_motor_driver.errors import DriverConfigError
 from shellbot_motor_driver.map.driven_robot import DrivenRobot
 from shellbot_motor_driver.map.shellbot import VARIANTS
 from shellbot_motor_driver.process.bus_process import BusSettings
-
-_USB = ("ttyUSB", "ttyACM")
 
 
 @dataclass(frozen=True)
@@ -91,8 +88,7 @@ class NodeParameters(Settings, error=DriverConfigError):
         if self.direction != "gpio":
             return {}
         chip, _, line = self.gpio.rpartition(":")
-        device = os.path.basename(os.path.realpath(self.port))
-        return {"chip": chip, "line": int(line), "is_usb": device.startswith(_USB) or "usb" in self.port}
+        return {"chip": chip, "line": int(line), "is_usb": is_usb(self.port)}
 
     def bus_settings(self, robot: DrivenRobot) -> BusSettings:
         """Return what the bus process of a robot needs."""
