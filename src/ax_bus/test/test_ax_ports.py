@@ -259,6 +259,39 @@ def test_rts_is_raised_while_sending(pair):
     assert log == [False, True, False]
 
 
+def test_rts_on_a_port_that_has_none_is_refused_in_words(pair):
+    with pytest.raises(PortError, match="cannot be turned by 'rts'.*choose another direction control"):
+        SerialPort(pair[1], direction=RtsDirection())
+    SerialPort(pair[1]).close()  # and leaves it free
+
+
+@pytest.mark.parametrize("when", ["before_write", "after_write"])
+def test_a_line_that_can_no_longer_be_turned_is_a_lost_port(pair, when):
+    """So is RTS of an adapter that was unplugged: whoever drives servos opens it again."""
+
+    class Line(RtsDirection):
+        def prepare(self, serial):
+            pass
+
+        def before_write(self):
+            self.turn("before_write")
+
+        def after_write(self, count, baud):
+            self.turn("after_write")
+
+        def turn(self, now):
+            if now == when:
+                raise OSError(errno.EIO, "Input/output error")
+
+        def release(self):
+            raise OSError(errno.EIO, "Input/output error")
+
+    with SerialPort(pair[1], direction=Line()) as port:
+        with pytest.raises(PortLostError, match="is gone"):
+            port.write(b"1")
+        port.reopen()
+
+
 def test_a_transmitter_that_cannot_be_asked_is_given_its_wire_time(pair):
     empty = TransmitterEmpty(pair[0])
     assert not empty.can_query

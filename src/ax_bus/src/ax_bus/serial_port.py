@@ -67,16 +67,19 @@ class SerialPort(Port):
 
     def write(self, data: bytes) -> None:
         """Send all of ``data``."""
-        if self._is_turned:
-            self.direction.before_write()
         try:
+            if self._is_turned:
+                self.direction.before_write()
             sent = os.write(self._fd, data)
         except OSError as error:
             sent = self._not_written(error)
         if sent < len(data):
             self._write_remaining(data[sent:])
         if self._is_turned:
-            self.direction.after_write(len(data), self.baud)
+            try:
+                self.direction.after_write(len(data), self.baud)
+            except OSError as error:
+                raise self._lost(error) from error
 
     def read(self, timeout: float) -> bytes:
         """Return what has been received, at least one byte unless the time is over."""
@@ -111,7 +114,8 @@ class SerialPort(Port):
         """Release the port."""
         if self._serial is None:
             return
-        self.direction.release()
+        with contextlib.suppress(OSError):
+            self.direction.release()
         # Whoever else still has the device open (an emulator does) would keep it closed to others.
         with contextlib.suppress(OSError):
             fcntl.ioctl(self._fd, termios.TIOCNXCL)
@@ -145,9 +149,14 @@ class SerialPort(Port):
             self._serial.set_low_latency_mode(True)
         try:
             self.direction.prepare(self._serial)
-        except PortError:
+        except OSError as error:
             self.close()
-            raise
+            if isinstance(error, PortError):
+                raise
+            raise PortError(
+                f"{self.name} cannot be turned by {self.direction.name!r} ({error.strerror or error}); "
+                "choose another direction control"
+            ) from error
 
     def _not_written(self, error: OSError) -> int:
         """Return 0, the bytes that went out, if the kernel's buffer is full."""
