@@ -8,6 +8,7 @@ import math
 import pytest
 from servo_bench import Bench
 
+from ax_bus import Timeouts
 from ax_bus.registers import RAD_PER_STEP
 from ax_tools import motion, torque
 from ax_tools.errors import ToolError
@@ -177,3 +178,24 @@ def test_time_allowed_grows_with_the_way_and_the_speed():
     motion.start(bench.bus, goals, how)
     motion.arrival(motion.wait(bench.bus, goals, how), goals)
     assert bench.port.now() - start > math.radians(230.0) / (math.pi / 30.0)  # longer than any fixed limit was
+
+
+@pytest.mark.parametrize("after_us", range(0, 800, 20))
+def test_ctrl_c_within_a_read_stops_them_where_they_are(after_us):
+    """What the broken-off READ still brings must neither collide with the stop nor pass for an answer to it."""
+    bench = Bench(ids=(1,), return_delay=100, timeouts=Timeouts(link_latency=2e-3))
+    goals, read = {1: 900}, bench.port.read
+    motion.start(bench.bus, goals, Motion())
+    bench.port.sleep(0.5)
+
+    def interrupted(timeout):
+        if timeout <= 0.0:
+            return read(timeout)
+        bench.port.read = read
+        bench.port.sleep(after_us * 1e-6)
+        raise KeyboardInterrupt
+
+    bench.port.read = interrupted
+    with pytest.raises(KeyboardInterrupt), motion.stoppable(bench.bus, goals):
+        motion.wait(bench.bus, goals, Motion())
+    assert abs(bench.servo(1).table["goal_position"] - bench.servo(1).motor.steps) < 20

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Dict, Mapping, NamedTuple, Tuple
 
 from ax_bus import protocol
-from ax_bus.exchanger import Exchanger, Key, Reply
+from ax_bus.exchanger import LATE_WINDOW, Exchanger, Key, Reply
 
 
 class BulkReplies(NamedTuple):
@@ -29,7 +29,11 @@ def bulk_read(exchanger: Exchanger, blocks: Mapping[int, Key], retries: int) -> 
     for attempt in range(1, retries + 2):
         if attempt > 1:
             exchanger.statistics.retries += 1
-        came = _round(exchanger, waiting, attempt)
+        try:
+            came = _round(exchanger, waiting, attempt)
+        except KeyboardInterrupt:
+            exchanger.break_off(LATE_WINDOW)
+            raise
         replies.update(came)
         left = [servo_id for servo_id in waiting if servo_id not in came]
         waiting = {servo_id: waiting[servo_id] for servo_id in left[1:] + left[:1]}
@@ -42,6 +46,7 @@ def bulk_read(exchanger: Exchanger, blocks: Mapping[int, Key], retries: int) -> 
 def _round(exchanger: Exchanger, waiting: Mapping[int, Key], attempt: int) -> Dict[int, Reply]:
     """Send once; return the replies up to the first that does not come."""
     port, statistics = exchanger.port, exchanger.statistics
+    exchanger.settle()
     came: Dict[int, Reply] = {}
     exchanger.check_stop(next(iter(waiting)))
     late = [expiry for servo_id in waiting for expiry in exchanger.owed.pop(servo_id, {}).values()]

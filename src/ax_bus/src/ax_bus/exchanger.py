@@ -13,7 +13,7 @@ from ax_bus.statistics import BusStatistics
 from ax_bus.status_parser import StatusParser, whole
 from ax_bus.wire_time import READ_LATENCY, Timeouts, bytes_time
 
-_LATE_WINDOW = 0.05  # s after its time in which a lost reply may still arrive: three latency timers of 16 ms
+LATE_WINDOW = 0.05  # s after its time in which a lost reply may still arrive: three latency timers of 16 ms
 _MOST_STALE = 64  # chunks
 _FENCE_LENGTHS = (1, 3, 5, 7, *range(9, 51))  # not 2, which an echo of a READ looks like, nor 8, which feedback has
 _UNUSED_ID = 253  # an ID that no servo has: USB2AX keeps it for itself
@@ -72,17 +72,31 @@ class Exchanger:
         self.line_free = port.now()
         self.is_stop_requested: Optional[Callable[[], bool]] = None
         self.owed: Dict[int, Dict[Key, float]] = {}
+        self._broken_off: Optional[float] = None  # when the last reply to what was broken off has come, s
 
     def reset(self) -> None:
         """Forget everything that was under way: the port was opened again."""
         self._parser.clear()
         self.owed.clear()
+        self._broken_off = None
         self.line_free = self.port.now()
 
     def send(self, packet: bytes) -> None:
         """Send a packet that gets no answer."""
+        self.settle()
         self.discard()
         self.transmit(packet)
+
+    def break_off(self, duration: float) -> None:
+        """Note that Ctrl-C broke off an exchange whose replies will have come after ``duration`` s."""
+        self._broken_off = self.port.now() + duration
+
+    def settle(self) -> None:
+        """Let the replies to what was broken off pass: they would collide, or be taken for the next answer."""
+        if self._broken_off is not None:
+            self.port.sleep(self._broken_off - self.port.now())
+            self.discard()
+            self._broken_off = None
 
     def detect_echo(self) -> bool:
         """Return whether the wiring echoes what is sent: send to an unused ID, and listen."""
@@ -128,6 +142,17 @@ class Exchanger:
         StopRequestedError
             If `is_stop_requested` says so.
         """
+        if self._broken_off is not None:
+            self.settle()
+        try:
+            return self._exchange(packet, servo_id, key, retries, until, cut)
+        except KeyboardInterrupt:
+            self.break_off(self.times_for(len(packet), key[1]).timeout)
+            raise
+
+    def _exchange(
+        self, packet: bytes, servo_id: int, key: Key, retries: int, until: Optional[float], cut: Optional[float]
+    ) -> Reply:
         port, statistics = self.port, self.statistics
         if not port.reads_trusted:
             self.check_trusted(servo_id)
@@ -175,7 +200,7 @@ class Exchanger:
 
     def owe(self, servo_id: int, key: Key) -> None:
         """Note that a reply did not come in time, and may come late."""
-        self.owed.setdefault(servo_id, {})[key] = self.port.now() + _LATE_WINDOW
+        self.owed.setdefault(servo_id, {})[key] = self.port.now() + LATE_WINDOW
 
     def accept(self, status: Status, wire: float, attempts: int, started: float, deadline: float) -> Reply:
         """Return an accepted reply, and count it.
