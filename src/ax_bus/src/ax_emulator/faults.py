@@ -10,6 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
+from ax_bus.protocol import MAX_ID
 from ax_emulator.errors import EmulationError
 
 
@@ -81,7 +82,7 @@ class Fault:
 
     def __post_init__(self) -> None:
         """Check."""
-        if self.kind not in KINDS:
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise EmulationError(f"fault kind {self.kind!r} does not exist; choose from {', '.join(KINDS)}")
         row = KINDS[self.kind]
         if self.value is None:
@@ -90,7 +91,12 @@ class Fault:
             given = getattr(self, name)
             if not isinstance(given, (int, float)) or not low <= given <= high:
                 raise EmulationError(f"{name} of fault {self.kind} is {given!r}; give {low:g} to {high:g} {row.unit}")
-        if not (isinstance(self.start, (int, float)) and isinstance(self.stop, (int, float))) or self.stop < self.start:
+        for name, low, top, words in (("servo", 0, MAX_ID, f"0 to {MAX_ID}"), ("times", 1, math.inf, "from 1 on")):
+            given = getattr(self, name)
+            if given is not None and not (isinstance(given, int) and low <= given <= top):
+                raise EmulationError(f"{name} of fault {self.kind} is {given!r}; give a whole number {words}")
+        are_numbers = isinstance(self.start, (int, float)) and isinstance(self.stop, (int, float))
+        if not (are_numbers and self.start <= self.stop):
             raise EmulationError(f"fault {self.kind} lasts from {self.start} to {self.stop} s; stop after the start")
 
     @property
