@@ -130,10 +130,6 @@ class RobotServer:
         """Set the battery's charge, 0 to 1."""
         self._connection.send(("charge", charge))
 
-    def push(self, force: Tuple[float, float, float], duration: float) -> None:
-        """Push the body, N for s."""
-        self._connection.send(("push", force, duration))
-
     def close(self) -> None:
         """End the process."""
         with contextlib.suppress(OSError):
@@ -212,7 +208,5 @@ class _Talk:
                 self._robot.add_faults(content[0])
             elif word == "charge":
                 self._robot.battery.set_charge(content[0])
-            elif word == "push":
-                self._robot.simulator.push(*content)
         if os.getppid() == 1:  # the parent died without a word
             self.is_over = True
