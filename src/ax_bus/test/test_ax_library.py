@@ -96,6 +96,7 @@ def test_registers_are_attributes_raw_and_in_si():
         ("goal_deg", 151.0, RegisterError, "give -150.0 to 150.0, the angle limits of servo 1"),
         ("goal_deg", float("nan"), RegisterError, "goal_deg is nan"),
         ("moving_speed_si", 99.0, RegisterError, "rad/s"),
+        ("moving_speed_deg_s", 0.3, RegisterError, r"give 0 \(no limit\), or"),
         ("id", 3, RegisterError, "ax-servo set-id"),
         ("baud_rate", 3, RegisterError, "ax-servo set-baud"),
         ("punch", True, RegisterError, "True"),

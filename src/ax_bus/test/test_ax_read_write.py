@@ -61,6 +61,7 @@ def test_values_with_units(register, text, number):
         ("goal_position", "160deg", "out of range"),
         ("goal_position", "1.5", "not a value"),
         ("moving_speed", "200rpm", "-113.6rpm to 113.6rpm"),
+        ("moving_speed", "0.05rpm", r"at least 0.11rpm unless 0 \(no limit\)"),
         ("torque_limit", "101%", "0.0% to 100.0%"),
         ("led", "2", "takes 0 to 1, off or on"),
         ("punch", "50deg", "not a value of punch"),

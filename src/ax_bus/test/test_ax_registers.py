@@ -141,6 +141,8 @@ def test_baud_registers_mean_their_rates(baud, register):
         (lambda: AX_12A.register("goal_position").from_si(math.nan), ["nan", "finite"]),
         (lambda: AX_12A.register("goal_position").from_si(-0.1), ["-0.1"]),
         (lambda: AX_12A.register("moving_speed").from_si(-99.0), ["-99", "rad/s"]),
+        (lambda: AX_12A.register("moving_speed").from_si(-0.005), ["-0.005", "0 (no limit)", "0.0116239 or more"]),
+        (lambda: MX_28.register("goal_acceleration").from_si(0.07), ["0.07", "0 (no limit)", "0.149802 or more"]),
         (lambda: AX_12A.register("goal_position").from_bytes(b"\x01"), ["2 byte"]),
     ],
 )

@@ -26,6 +26,8 @@ _MX_ACCELERATION = math.radians(8.583)  # "approximately 8.583 degrees / s²"
 _AMPERE = 4.5e-3  # A per step of MX-64's current and goal torque
 _RW, _READ, _EEPROM, _RAM = Access.READ_WRITE, Access.READ, Area.EEPROM, Area.RAM
 
+_UNLIMITED_AT_0 = ("moving_speed", "goal_acceleration")
+
 
 def _common(top: int, step: float, speed: float) -> Iterator[Register]:
     """Yield the rows that all models have; ``top`` is the last step, ``step`` and ``speed`` the units in SI."""
@@ -99,7 +101,7 @@ def _table(page: str, rows: Iterable[Register], **changes: Mapping[str, Any]) ->
     made = []
     for row in rows:
         fields = {key: values[row.name] for key, values in changes.items() if row.name in values}
-        made.append(replace(row, manual=MANUAL + page, **fields))
+        made.append(replace(row, manual=MANUAL + page, is_unlimited_at_0=row.name in _UNLIMITED_AT_0, **fields))
     return tuple(sorted(made, key=lambda row: row.address))
 
 

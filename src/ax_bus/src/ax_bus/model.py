@@ -52,6 +52,7 @@ class Register:
     manual: str = ""  #: Where it says it
     signed: bool = False  #: Whether a negative number is stored as two's complement
     zero: int = 0  #: The number that means 0 in SI
+    is_unlimited_at_0: bool = False  #: Whether 0 means "as much as it can": no small value may become it
 
     @property
     def is_writable(self) -> bool:
@@ -107,6 +108,10 @@ class Register:
                 raise RegisterError(f"{self.name} is {value:g}; give {low:g} to {high:g} {self.unit}")
             return number
         magnitude = round(abs(value) / self.scale)
+        if self.is_unlimited_at_0 and not magnitude and value:
+            raise RegisterError(
+                f"{self.name} is {value:g}; give 0 (no limit), or {self.scale:g} or more {self.unit}: it would become 0"
+            )
         negative = value < 0.0 and magnitude > 0
         limit = min(self.maximum, (1 << self.sign_bit) - 1) if self.sign_bit else self.maximum
         if (negative and not self.sign_bit) or magnitude > limit or magnitude < self.minimum:

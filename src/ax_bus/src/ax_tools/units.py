@@ -95,7 +95,8 @@ def _choices(model: Model, row: Register) -> str:
     else:
         high = (((1 << row.sign_bit) - 1) if row.sign_bit else row.maximum) * row.scale / size
         low = -high if row.sign_bit else row.minimum * row.scale / size
-    return f"{text}, or {low:.{digits}f}{suffix} to {high:.{digits}f}{suffix}"
+    least = f", at least {row.scale / size:.2g}{suffix} unless 0 (no limit)" if row.is_unlimited_at_0 else ""
+    return f"{text}, or {low:.{digits}f}{suffix} to {high:.{digits}f}{suffix}{least}"
 
 
 def _middle(model: Model) -> float:
