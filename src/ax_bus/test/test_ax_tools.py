@@ -79,6 +79,14 @@ def test_the_quick_check_takes_seconds_and_misses_only_a_third_id_at_another_rat
     assert bench.port.now() - start > 15.0
 
 
+def test_one_lost_reply_does_not_end_in_two_servos_of_one_id():
+    bench = Bench(ids=(1, 2))
+    bench.fault("lost_reply", servo=2, times=1)
+    with pytest.raises(ToolError, match="a servo with ID 2 answers already, so nothing was changed"):
+        settings.set_id(bench.bus, 1, 2)
+    assert bench.servo(1).table["id"] == 1
+
+
 class Stream(io.StringIO):
     def __init__(self, is_terminal):
         super().__init__()

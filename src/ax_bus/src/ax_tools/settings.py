@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Optional
 
 from ax_bus.bus import EEPROM_TIME_PER_BYTE, Bus
-from ax_bus.errors import BusError, NoReplyError
+from ax_bus.errors import BusError, GarbledReplyError, NoReplyError
 from ax_bus.registers import AX_12A, BAUD_REGISTERS, baud_register
 from ax_tools.errors import ToolError
 from ax_tools.options import MAX_ID
@@ -71,6 +71,8 @@ def set_id(
     if new_id == servo_id:
         raise ToolError(f"servo {servo_id} has that ID already; nothing was changed")
     alone(bus, servo_id, where if where is not None else quick_rounds(bus.port.baud, (servo_id, new_id)), progress)
+    if _answers(bus, new_id):
+        raise ToolError(f"a servo with ID {new_id} answers already, so nothing was changed; scan the bus")
     row = AX_12A.register("id")
     _order(bus, servo_id, row.address, row.to_bytes(new_id))
     bus.port.sleep(EEPROM_TIME_PER_BYTE * row.size)
@@ -83,6 +85,17 @@ def set_id(
         ) from error
     if found != new_id:
         raise ToolError(f"servo {new_id} reports ID {found}; scan the bus")
+
+
+def _answers(bus: Bus, servo_id: int) -> bool:
+    """Return whether anything answers under an ID; a search tries each ID once, and one reply may be lost."""
+    try:
+        bus.ping(servo_id, retries=3)
+    except GarbledReplyError:
+        return True
+    except NoReplyError:
+        return False
+    return True
 
 
 def set_baud(
