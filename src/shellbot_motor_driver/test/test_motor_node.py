@@ -149,6 +149,15 @@ def test_a_clock_that_is_set_back_neither_keeps_torques_nor_makes_old_targets_fr
     assert gate.age(901.2) == pytest.approx(0.01), "who is a little late is no set clock"
 
 
+def test_late_targets_change_nothing():
+    """The rule of all nodes (docs/architecture.md, Time): older by up to 50 ms is late, by more a reset."""
+    gate = TargetGate(NAMES, 0.5)
+    gate.pass_on(100.02, NAMES, STAND, 100.02)
+    assert gate.pass_on(100.01, NAMES, STAND + 0.1, 100.03) == (None, ())
+    np.testing.assert_array_equal(gate.requested, STAND)
+    assert gate.pass_on(100.02, NAMES, STAND + 0.2, 100.03)[0] is not None, "repeated is not late"
+
+
 def test_targets_without_a_stamp_count_as_new():
     wanted, _ = TargetGate(NAMES, 0.5).pass_on(0.0, NAMES, STAND, 1.7e9)
     assert wanted is not None

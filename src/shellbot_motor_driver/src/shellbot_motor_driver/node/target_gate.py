@@ -65,7 +65,7 @@ class TargetGate:
         Returns
         -------
         (n,) array or None
-            What to give to the driver; None if the message is refused, which then holds.
+            What to give to the driver; None if the message is refused, which then holds, or late, which is nothing.
         tuple of Notice
             Why.
         """
@@ -83,12 +83,15 @@ class TargetGate:
         if stamp - now > self._timeout:
             text = f"joint_targets refused: their stamp is {stamp - now:.2f} s ahead; is use_sim_time true somewhere?"
             return None, (self._refuse("ahead", Level.WARN, text),)
+        kind = classify_stamp(self._newest, stamp)
+        if kind is Stamp.LATE:
+            return None, ()
         notices: Tuple[Notice, ...] = ()
         if self._refusing:
             self._refusing = False
             notices = (Notice("resumed", Level.INFO, "joint_targets are valid again"),)
         self.text = ""
-        if classify_stamp(self._newest, stamp) is Stamp.RESET:  # the clock was set back
+        if kind is Stamp.RESET:  # the clock was set back
             self._newest = stamp
         dt = min(max(stamp - self._newest, 0.0), GAP)
         self.requested, self._newest = picked, max(self._newest, stamp)
