@@ -238,6 +238,14 @@ def test_rays_cut_each_shape_where_mujoco_does() -> None:
         assert ((cosines >= 0.0) & (cosines <= 1.0 + 1e-9)).all()
 
 
+def test_rays_along_the_axis_of_a_cylinder_meet_its_end() -> None:
+    simulator = tiny()
+    simulator.spawn_obstacle(Obstacle("post", "cylinder", (0.2, 0.5), (2.0, 0.0, 0.25)))
+    geom, down = simulator.model.geom(f"{BODY}post").id, np.array([[0.0, 0.0, -1.0]])
+    found = [into_geom(simulator.model, simulator.data, geom, np.array([x, 0.0, 2.0]), down) for x in (2.0, 2.05, 2.3)]
+    assert [(distance[0], cosine[0]) for distance, cosine in found] == [(1.5, 1.0), (1.5, 1.0), (math.inf, 0.0)]
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [

@@ -26,9 +26,10 @@ def into_geom(model: mujoco.MjModel, data: mujoco.MjData, geom: int, origin: np.
         distance, cosine = into_boxes(start[None], rays, size[None])
         return distance[:, 0], cosine[:, 0]
     nears, fars = (faces[:, 0] for faces in _slabs(start[None, 2:], rays[:, 2:], size[None, 1:2]))
-    across = np.linalg.norm(rays[:, :2], axis=1)
+    across = np.maximum(np.linalg.norm(rays[:, :2], axis=1), 1e-12)  # may be divided by
     near, far = (distance / across for distance in _round(start[:2], rays[:, :2] / across[:, None], size[0]))
-    normal = (start[:2] + near[:, None] * rays[:, :2]) / size[0]
+    with np.errstate(invalid="ignore"):  # of rays along the axis that miss
+        normal = (start[:2] + near[:, None] * rays[:, :2]) / size[0]
     side = np.abs(np.einsum("ij,ij->i", normal, rays[:, :2]))
     nears, fars = np.column_stack([nears, near]), np.column_stack([fars, far])
     return _through_all(nears, fars, np.column_stack([np.abs(rays[:, 2:]), side]))
