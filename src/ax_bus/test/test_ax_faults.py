@@ -192,6 +192,21 @@ def test_a_dead_servo_leaves_the_others_alone(kind):
     assert bench.bus.ping(2)
 
 
+def test_the_end_of_one_fault_does_not_end_another():
+    """A schedule of steps, and a servo's fault within one of all."""
+    bench = Bench(retries=0)
+    start, seen = bench.port.now(), []
+    for begin, end, volt in ((0.0, 0.5, 8.0), (0.5, 2.0, 9.5), (0.7, 1.0, 9.0)):
+        bench.fault("voltage", after=begin, stop=start + end, value=volt)
+    bench.fault("dead", after=0.2, stop=start + 1.5)
+    bench.fault("dead", servo=2, after=0.3, stop=start + 0.4)
+    for i in range(11):
+        bench.chain.advance(start + 0.25 + 0.2 * i)
+        seen.append((bench.servo(2).sag, bench.servo(2).is_dead))
+    assert [volt for volt, _ in seen] == [8.0] * 2 + [9.5] + [9.0] + [9.5] * 5 + [None] * 2
+    assert [dead for _, dead in seen] == [True] * 7 + [False] * 4
+
+
 @kind("reboot")
 def test_a_reboot_shows_in_torque_and_goal(kind):
     bench = Bench()

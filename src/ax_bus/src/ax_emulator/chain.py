@@ -214,7 +214,7 @@ class EmulatedChain:
 
     def _servo_faults(self, time: float) -> None:
         beginning, ending = self.faults.due(time)
-        for fault, begins in [(f, True) for f in beginning] + [(f, False) for f in ending]:
+        for fault, begins in [(f, False) for f in ending] + [(f, True) for f in beginning]:
             for servo in self.servos:
                 if fault.servo is None or servo.servo_id == fault.servo:
                     _apply(servo, fault, begins, time)

@@ -61,6 +61,8 @@ KINDS: Mapping[str, KindRow] = {
     "port_error": KindRow(Layer.PORT, "the port is gone until the fault ends"),
 }
 
+_STATES = {"dead", "voltage"}  # of a servo until the fault ends; the other kinds of a servo only happen at its start
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -153,16 +155,21 @@ class FaultInjector:
         return None
 
     def due(self, time: float) -> Tuple[List[Fault], List[Fault]]:
-        """Return the servo faults that begin and those that end by ``time``; each once."""
+        """Return the servo faults that begin and those that end by ``time``; each once.
+
+        With an end also the lasting ones of its kind begin, anew: it may have undone them.
+        """
         if not self._pending and not self._ending:
             return [], []
         beginning = [fault for fault in self._pending if fault.start <= time]
         self._pending = [fault for fault in self._pending if fault.start > time]
         ending = [fault for fault in self._ending if fault.stop <= time]
-        self._ending = [fault for fault in self._ending if fault.stop > time] + beginning
+        lasting = [fault for fault in self._ending if fault.stop > time]
+        ended = {fault.kind for fault in ending} & _STATES
+        self._ending = lasting + beginning
         for fault in beginning:
             self.struck[fault.kind] = self.struck.get(fault.kind, 0) + 1
-        return beginning, ending
+        return [fault for fault in lasting if fault.kind in ended] + beginning, ending
 
 
 def load_faults(path: Path) -> List[Fault]:
