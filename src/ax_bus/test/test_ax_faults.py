@@ -503,6 +503,8 @@ def test_no_fault_and_no_mixture_of_faults_yields_a_wrong_value(seed):
         ("- {kind: lost_reply, times: 0}", "a whole number from 1 on"),
         ('- {kind: lost_reply, servo: "3"}', "servo of fault lost_reply is '3'; give a whole number 0 to 253"),
         ("- {kind: lost_reply, servo: 300}", "a whole number 0 to 253"),
+        ("- {kind: reboot, probability: 0.01}", "reboot begins once, at its start; leave out probability and times"),
+        ("- {kind: reboot, times: 3}", "leave out probability and times"),
         ("- {kind: [", "cannot be read"),
         ("- {kind: dead, start: 3, start: 1}", "a key is given twice"),
     ],

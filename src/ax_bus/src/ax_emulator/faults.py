@@ -78,7 +78,7 @@ class Fault:
     servo: Optional[int] = None  #: The victim's ID; all by default
     start: float = 0.0  #: s of the chain's time
     stop: float = math.inf  #: s of the chain's time
-    probability: float = 1.0  #: Chance of each occasion, 0 to 1
+    probability: float = 1.0  #: Chance of each occasion, 0 to 1; a servo's fault begins once, at its start
     times: Optional[int] = None  #: How often at most
     value: Optional[float] = None  #: As the kind's row says; its default otherwise
 
@@ -97,6 +97,8 @@ class Fault:
             given = getattr(self, name)
             if given is not None and not (isinstance(given, int) and low <= given <= top):
                 raise EmulationError(f"{name} of fault {self.kind} is {given!r}; give a whole number {words}")
+        if row.layer is Layer.SERVO and (self.probability < 1.0 or (self.times or 1) > 1):
+            raise EmulationError(f"fault {self.kind} begins once, at its start; leave out probability and times")
         are_numbers = isinstance(self.start, (int, float)) and isinstance(self.stop, (int, float))
         if not (are_numbers and self.start <= self.stop):
             raise EmulationError(f"fault {self.kind} lasts from {self.start} to {self.stop} s; stop after the start")
