@@ -12,7 +12,7 @@ import pytest
 from robot_evaluation.errors import DefinitionError
 from shellbot_chain.errors import MissionFailed
 from shellbot_client.mission import Mission, MissionState, Observation
-from shellbot_client.phases import GoTo, Pose, Turn, Walk, stand_up, turn, walk
+from shellbot_client.phases import GoTo, Pose, Turn, Walk, roll, stand_up, turn, walk
 
 DT = 0.01
 INSTANT = (math.inf, math.inf, math.inf)
@@ -120,6 +120,20 @@ def test_body_pose_stays_commanded_through_following_phases():
         if mission.phase is not None and mission.phase.name == "on":
             poses.add(command.body_pose)
         robot.obey(command)
+    assert poses == {pose}
+
+
+def test_body_pose_stays_commanded_through_a_change_of_mode_and_rolling():
+    pose = (0.0, 0.0, -0.02, 0.1, 0.0, 0.0)
+    mission, robot, poses = Mission((stand_up(),), pose), Unicycle(), set()
+    while mission.state is MissionState.RUNNING:
+        command = mission.step(robot.observe())
+        poses.add(command.body_pose)
+        robot.obey(command)
+    mission, robot.mode, robot.ready_at = Mission((roll("roll", 0.5, 0.0),), pose), "shell", math.inf
+    for _ in range(100):
+        poses.add(mission.step(robot.observe()).body_pose)
+        robot.t += DT
     assert poses == {pose}
 
 

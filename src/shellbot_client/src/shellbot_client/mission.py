@@ -192,12 +192,12 @@ class Mission:
         if there and math.isfinite(seen.x):
             if self._t_stop is None:
                 self._t_stop = seen.t
-                return MissionCommand(event=f"{phase.name}:stop")
+                return MissionCommand(body_pose=self._body_pose, event=f"{phase.name}:stop")
             return self._settle(phase, seen, seen.t - self._t_stop >= phase.settle_s)
         if seen.target != phase.mode and seen.t - self._t_requested >= REQUEST_PERIOD_S:
             self._t_requested = seen.t
-            return MissionCommand(request_mode=phase.mode)
-        return MissionCommand()
+            return MissionCommand(body_pose=self._body_pose, request_mode=phase.mode)
+        return MissionCommand(body_pose=self._body_pose)
 
     def _pose(self, phase: Pose, seen: Observation, yaw: float) -> MissionCommand:
         self._body_pose = phase.body_pose
@@ -227,8 +227,9 @@ class Mission:
         forward, left = self._guide.twist(dt, pose, seen.velocity)
         if self._guide.arrived:
             self._t_stop = seen.t
-            return MissionCommand(event=f"{phase.name}:stop")
-        return MissionCommand((forward, left, 0.0), event=self._half(phase, phase.remaining(self._origin, pose)))
+            return MissionCommand(body_pose=self._body_pose, event=f"{phase.name}:stop")
+        event = self._half(phase, phase.remaining(self._origin, pose))
+        return MissionCommand((forward, left, 0.0), self._body_pose, event=event)
 
     def _half(self, phase: Phase, remaining: float) -> Optional[str]:
         if remaining >= 0.5 * phase.amount or self._is_half_reported:
