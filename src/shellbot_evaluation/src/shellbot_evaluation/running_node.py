@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Tuple, Type
+import functools
+import math
+from typing import Any, Callable, Dict, Iterable, Tuple, Type
 
 from robot_evaluation.errors import EvaluationError
 from robot_evaluation.running_robot_node import begin_node, loaded_robot
@@ -70,26 +72,27 @@ class RunningShellbot:
         """Return the row of a mission or a course, as `mission_experiment.execute`; of the case the bearing counts."""
         mission = mission_experiment.planned(case, plan)
         head = {"seed": case.seed, "bearing_deg": case.bearing_deg, "speed_m_s": case.speed_m_s}
-        return {
-            **head,
-            **self._drive(mission, str(case.changes["gait"])),
-            **mission_experiment.scored(mission, self._trace()),
-        }
+        gait, goals = str(case.changes["gait"]), mission_experiment.GOALS
+        return {**head, **self._row(mission, goals, mission_experiment.scored, gait)}
 
     def transform(self, case: transform_experiment.Conditions) -> Dict[str, Any]:
         """Return the row of a closing and an opening, as `transform_experiment.execute`, without what no topic has."""
         mission = Mission(transform_experiment.phases())
-        row = self._drive(mission)
-        return {
-            "seed": case.seed,
-            **row,
-            **transform_experiment.scored(mission, self._trace(), self._body.limits.effort),
-        }
+        scored = functools.partial(transform_experiment.scored, effort_limit=self._body.limits.effort)
+        return {"seed": case.seed, **self._row(mission, transform_experiment.GOALS, scored)}
 
-    def _drive(self, mission: Mission, gait: str = "") -> Dict[str, Any]:
+    def _row(
+        self, mission: Mission, goals: Iterable[str], scored: Callable[[Mission, Trace], Dict[str, Any]], gait: str = ""
+    ) -> Dict[str, Any]:
+        """Return what a mission gave; a run that did not begin, or whose topics ended, has failed without figures."""
+        row: Dict[str, Any] = {"tries": 0, "message": ""}
         try:
             self._begin(gait)
-            return mission_experiment.drive(self._link, mission)
+            row = mission_experiment.drive(self._link, mission)
+            return {**row, **scored(mission, self._trace())}
+        except EvaluationError as error:
+            figures = dict.fromkeys(goals, math.nan)
+            return {**figures, **row, "success": False, "message": row["message"] or str(error)}
         finally:
             self._link.command(ZERO_TWIST, REST_POSE)
 
