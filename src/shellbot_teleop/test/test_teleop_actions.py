@@ -79,6 +79,15 @@ def test_silence_and_bad_numbers_are_reported():
     assert model.state(11.0).fraction == 1.0 and model.state(11.0).level == "info"
 
 
+@pytest.mark.parametrize("news", [GoalSeen("wave", "a"), FeedbackSeen("a", "lift", 0.3, True)])
+def test_silence_is_reported_of_an_action_that_was_only_requested_and_of_one_that_pauses(news):
+    model = model_of(news)
+    assert model.state(1.0).level == "info"
+    assert model.state(10.0).level == "warn" and "no feedback" in model.state(10.0).text
+    model.observe(ResultSeen("a", "info", "done"), 11.0)
+    assert model.state(99.0).level == "info"
+
+
 def test_a_new_action_manager_begins_idle():
     model = model_of(FeedbackSeen("a", "lift", 0.3, False))
     model.observe(ActionsSeen((BOW,)), 1.0)

@@ -211,7 +211,7 @@ class ActionModel:
 
     def state(self, t: float) -> ActionState:
         """Return what is performed; an action without feedback for `SILENT_S` has a warning."""
-        if self._state.phase == "running" and t - self._last_feedback > SILENT_S:
+        if self._state.busy and t - self._last_feedback > SILENT_S:
             text = tr("no feedback from it; is the simulation paused, or the robot gone?")
             return replace(self._state, text=text, level="warn")
         return self._state
