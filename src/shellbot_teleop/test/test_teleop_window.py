@@ -689,6 +689,7 @@ def test_the_gait_diagram_joins_samples_to_spans(teleop_application):
     samples = [(0.0, up), (1.0, down), (2.0, down), (3.0, None), (4.0, down), (5.0, down)]
     assert list(standing_spans(samples, 2)) == [(1.0, 3.0), (4.0, 5.0)]
     assert list(standing_spans([], 0)) == [] and list(standing_spans([(0.0, up)], 0)) == []
+    assert list(standing_spans([(0.0, (True,) * 4), (1.0, (True,) * 4)], 5)) == [], "a robot of four feet"
 
 
 def test_it_opens_within_the_screen(make_setup, teleop_config, monkeypatch):

@@ -65,7 +65,7 @@ def standing_spans(
     start: Optional[float] = None
     last = 0.0
     for when, contact in samples:
-        stands = contact is not None and contact[foot]
+        stands = contact is not None and foot < len(contact) and contact[foot]
         if stands and start is None:
             start = when
         elif not stands and start is not None:
