@@ -62,7 +62,7 @@ class Orbit:
         )
 
     def following(self, follows: bool) -> Orbit:
-        """View that follows the robot or stands still, without a jump of the picture until the robot moves."""
+        """View that follows the robot, from behind as at first, or stands still where it is, without a jump."""
         azimuth, yaw = self.azimuth_deg, self.yaw_deg
         if follows:
             return replace(self, follows=True, azimuth_deg=Orbit().azimuth_deg)

@@ -129,7 +129,6 @@ class RobotView(View):
         return int(width), int(height)
 
     def _set_follow(self, follows: bool) -> None:
-        # the picture stays as it is: what was counted from the heading is counted from where it was
         self.orbit = self.orbit.following(follows)
 
     def _on_picture(self, image: QImage, duration: float) -> None:
