@@ -125,3 +125,23 @@ def test_the_last_of_two_quick_requests_of_control_counts(monkeypatch):
         calls.get(timeout=0.3)
     may_answer.set()
     assert [calls.get(timeout=WAIT) for _ in range(2)] == [True, False]
+
+
+def test_a_robot_that_comes_after_a_silence_is_read_though_its_joints_have_the_same_names(monkeypatch):
+    pytest.importorskip("rospy", reason="the link needs rospy, which is not installed")
+    from sensor_msgs.msg import JointState
+
+    from shellbot_teleop import ros_link_node
+
+    here = {"robot_profile": "", "robot_description": "small"}
+    monkeypatch.setattr(ros_link_node.rospy, "search_param", lambda name: name)
+    monkeypatch.setattr(ros_link_node.rospy, "get_param", here.get)
+    monkeypatch.setattr(ros_link_node.RobotProfile, "from_text", lambda text: text)
+    monitor = RobotMonitor()
+    link = ros_link_node.RosLink("x", SimpleNamespace(armed=False, service_timeout=WAIT), monitor, lambda _event: None)
+    found = []
+    for name, arrived in (("small", 0.0), ("great", 0.5), ("great", 3.0)):
+        here["robot_description"] = name
+        monitor.joints = link._joints(JointState(name=["hip"], position=[0.0]), arrived)
+        found.append(monitor.description)
+    assert found == ["small", "small", "great"]

@@ -42,6 +42,7 @@ from shellbot_teleop.texts import tr
 
 _POLL_PERIOD = 1.0  # s between two looks at the master
 _SHOWN_PERIOD = 0.03  # s; converting all 100 messages a second would only take the key presses' time
+_SILENCE = 1.0  # s without joint_states in which the robot may have been started anew, with another description
 _ODOM = conversions.ODOM_FRAME.encode()
 _FLUSH = 0.15  # s for rospy's queues to write the last zero before the node goes
 
@@ -234,10 +235,10 @@ class RosLink:
         return keep
 
     def _joints(self, message: JointState, now: float) -> JointsInfo:
-        """Return the measured joints; other ones than before are another robot's, whose profile is read."""
+        """Return the measured joints; other ones, and those after a silence, may be another robot's, which is read."""
         info = conversions.joints_info(message, now)
         known = self._monitor.joints
-        if known is None or known.names != info.names:
+        if known is None or known.names != info.names or now - known.arrived > _SILENCE:
             name = rospy.search_param(PARAMETER)
             try:
                 self._monitor.profile = RobotProfile.from_text(rospy.get_param(name)) if name else None

@@ -94,7 +94,7 @@ class RobotView(View):
             if self.drawings.isChecked():
                 marks = overlay.marks(base, yaw, contacts, footsteps, twist, self._trail.points)
         self._status = _status(description, profile, joints, odom, contacts)
-        if description is not None and profile is not None and description is not self._framed:
+        if description is not None and profile is not None and description != self._framed:
             self._framed = description
             self.orbit = self.orbit.framing(reach(description), profile.base.kind == "fixed")
         if not self.isVisible():
