@@ -171,6 +171,8 @@ def test_joint_targets_are_latched_and_refused_while_walking_and_apart():
     robot = Watched()
     with pytest.raises(WalkError, match="before the joints are measured"):
         robot.core.move_joints({"HeadYaw": 0.1}, 0.1)
+    with pytest.raises(WalkError, match="goal refused before the joints are measured"):
+        robot.core.walk_to(1.0, 0.0, 0.0)
     robot.run(1.0)
     duration = robot.core.move_joints({"LShoulderRoll": 1.3, "RShoulderRoll": -1.3, "HeadYaw": -1.15}, 0.1)
     assert duration == pytest.approx((1.3 - math.radians(12.0)) / (0.1 * 7.19) + 0.1, abs=0.05)

@@ -136,6 +136,7 @@ class HumanoidCore:
         self._check_armed()
         if self._mode != "engine":
             raise WalkError(f"the robot does not stand ({self.status().text}); request stand first")
+        self._check_measured("goal refused")
         if self._watch.soles:
             raise WalkError(self._watch.soles)
         if self._settling > 0.0:
@@ -291,6 +292,9 @@ class HumanoidCore:
             raise WalkError(f"{what}: {self.status().text} Wait for its end, or request stand first.")
         if self._mode == "engine" and not self.engine.has_stopped:
             raise WalkError(f"{what} while it walks; stop first (cmd_vel 0)")
+        self._check_measured(what)
+
+    def _check_measured(self, what: str) -> None:
         if self._command is None:
             raise WalkError(f"{what} before the joints are measured; wait for joint_states, imu/data, foot forces")
 
