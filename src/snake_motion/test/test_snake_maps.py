@@ -183,6 +183,19 @@ def test_a_folder_of_maps_that_does_not_exist_is_named(tmp_path):
         load_maps(16, tmp_path / "nowhere")
 
 
+def test_two_maps_of_one_family_and_number_of_modules_are_refused_by_their_names(tmp_path):
+    from shellbot_common import package_file
+
+    text = package_file("snake_motion", "config/maps/forward_16.yaml").read_text(encoding="utf-8")
+    for name, map_of in (("forward_16", text), ("forward_12", text.replace("modules: 16", "modules: 12"))):
+        (tmp_path / f"{name}.yaml").write_text(map_of, encoding="utf-8")
+    assert set(load_maps(16, tmp_path)) == {"forward"}
+    (tmp_path / "forward_ice.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(SnakeMotionError, match="forward_16.yaml and forward_ice.yaml are both maps .* 16 modules"):
+        load_maps(16, tmp_path)
+    assert set(load_maps(12, tmp_path)) == {"forward"}
+
+
 @pytest.mark.parametrize(
     ("goal", "limits", "message"),
     [

@@ -131,10 +131,21 @@ def load_maps(modules: int, folder: Union[str, Path, None] = None) -> Dict[str, 
     Raises
     ------
     SnakeMotionError
-        If the folder does not exist, or one of them is broken.
+        If the folder does not exist, one of them is broken, or two are of the same family.
     """
     place = Path(folder) if folder else package_file("snake_motion", "config/maps")
     if not place.is_dir():
         raise SnakeMotionError(f"{place} is no folder; give that into which scripts/snake identify writes its maps")
-    maps = (VelocityMap.load(file) for file in sorted(place.glob("*.yaml")))
-    return {found.family: found for found in maps if found.modules == modules}
+    maps: Dict[str, VelocityMap] = {}
+    files: Dict[str, str] = {}
+    for file in sorted(place.glob("*.yaml")):
+        found = VelocityMap.load(file)
+        if found.modules != modules:
+            continue
+        if found.family in maps:
+            raise SnakeMotionError(
+                f"{files[found.family]} and {file.name} are both maps of the family {found.family} for {modules} "
+                f"modules; leave one in {place}"
+            )
+        maps[found.family], files[found.family] = found, file.name
+    return maps
