@@ -112,6 +112,7 @@ def test_statistics_are_those_of_samples_that_occurred():
     assert (s.n, s.mean, s.minimum, s.maximum) == (4, 3.0, 1.0, 6.0)
     assert s.std == pytest.approx(np.std([1, 2, 3, 6], ddof=1))
     assert percentile(range(1, 101), 99.0) == 99.0
+    assert percentile(range(1, 1001), 99.9) == 999.0
     assert percentile([5.0, 1.0, 3.0], 50.0) == 3.0
     assert percentile([5.0, 1.0, 3.0], 99.0) == 5.0
     with pytest.raises(DefinitionError, match="value 1 of 2 is not finite"):

@@ -43,7 +43,7 @@ def percentile(values: Iterable[float], percent: float) -> float:
     if not 0.0 <= percent <= 100.0:
         raise DefinitionError(f"percent is {percent}; it must lie in 0..100")
     v = np.sort(_finite(values))
-    rank = int(np.ceil(percent / 100.0 * v.size))
+    rank = int(np.ceil(percent * v.size / 100.0))  # in this order 99.9 of 1000 are 999
     return float(v[max(rank, 1) - 1])
 
 
