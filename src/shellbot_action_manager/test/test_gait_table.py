@@ -34,6 +34,7 @@ def test_period_goes_from_slow_to_fast(block):
     [
         ("duty_factor", 0.2, r"duty_factor is 0.2; give a number from 0.4 to 0.95"),
         ("duty_factor", 0.45, r"only \d feet on the ground"),
+        ("duty_factor", 0.498, r"only 0 feet on the ground"),  # for less than a tick, but a tick may find it
         ("duty_factor", "half", r"duty_factor is 'half'; give a number"),
         ("lift_height", float("nan"), r"lift_height is nan"),
         ("lift_height_fast", 0.001, r"lift_height_fast is 0.001 m; give 0.005 to 0.1 m, or 0"),

@@ -15,6 +15,7 @@ from shellbot_common import Settings, number, package_file, read_yaml, required
 
 Phases = Tuple[float, float, float, float, float, float]
 _LEAST_LIFT = 0.005  # m
+_JUST_AFTER = 1e-6  # of a cycle; offsets in the file are rounded
 
 
 @dataclass(frozen=True)
@@ -94,10 +95,9 @@ def _at_usage(slow: float, fast: float, usage: float) -> float:
 
 def _poor_support(offsets: Phases, duty: float) -> str:
     """Return at which phase fewer than three feet stand; empty if there is none."""
-    samples = 240
-    for i in range(samples):
-        # Half a sample off the grid: a tripod with duty 0.5 exchanges its feet exactly at a phase of the grid.
-        phase = (i + 0.5) / samples
+    for lifted in offsets:
+        # The fewest feet stand just after one has lifted; not at that phase itself, where a tripod exchanges its feet.
+        phase = (duty - lifted + _JUST_AFTER) % 1.0
         standing = sum((phase + offset) % 1.0 < duty for offset in offsets)
         if standing < 3:
             return (
