@@ -505,6 +505,8 @@ def test_no_fault_and_no_mixture_of_faults_yields_a_wrong_value(seed):
         ("- {kind: lost_reply, servo: 300}", "a whole number 0 to 253"),
         ("- {kind: reboot, probability: 0.01}", "reboot begins once, at its start; leave out probability and times"),
         ("- {kind: reboot, times: 3}", "leave out probability and times"),
+        ("- {kind: stuck_line, servo: 3}", "stuck_line acts on the whole line; leave out servo"),
+        ("- {kind: link_latency, servo: 3}", "link_latency acts on the whole line; leave out servo"),
         ("- {kind: [", "cannot be read"),
         ("- {kind: dead, start: 3, start: 1}", "a key is given twice"),
     ],

@@ -75,7 +75,7 @@ class Fault:
     """
 
     kind: str  #: One of ``KINDS``
-    servo: Optional[int] = None  #: The victim's ID; all by default
+    servo: Optional[int] = None  #: The victim's ID, of a reply's or servo's fault; all by default
     start: float = 0.0  #: s of the chain's time
     stop: float = math.inf  #: s of the chain's time
     probability: float = 1.0  #: Chance of each occasion, 0 to 1; a servo's fault begins once, at its start
@@ -99,6 +99,8 @@ class Fault:
                 raise EmulationError(f"{name} of fault {self.kind} is {given!r}; give a whole number {words}")
         if row.layer is Layer.SERVO and (self.probability < 1.0 or (self.times or 1) > 1):
             raise EmulationError(f"fault {self.kind} begins once, at its start; leave out probability and times")
+        if row.layer in (Layer.LINE, Layer.PORT) and self.servo is not None:
+            raise EmulationError(f"fault {self.kind} acts on the whole line; leave out servo")
         are_numbers = isinstance(self.start, (int, float)) and isinstance(self.stop, (int, float))
         if not (are_numbers and self.start <= self.stop):
             raise EmulationError(f"fault {self.kind} lasts from {self.start} to {self.stop} s; stop after the start")
