@@ -207,6 +207,21 @@ def test_the_end_of_one_fault_does_not_end_another():
     assert [dead for _, dead in seen] == [True] * 7 + [False] * 4
 
 
+def test_a_fault_ends_for_the_servo_that_it_befell_whatever_its_id_is_by_then():
+    bench = Bench(retries=0)
+    start, victim, other = bench.port.now(), bench.servo(1), bench.servo(2)
+    for name in ("dead", "voltage"):
+        bench.fault(name, servo=1, stop=start + 1.0)
+        bench.fault(name, servo=9, after=0.2, stop=start + 0.4)  # its end lets the first begin anew
+    bench.fault("change_id", servo=1, after=0.1, value=9)
+    bench.fault("change_id", servo=2, after=0.3, value=1)
+    for after, expected in ((0.15, True), (0.35, True), (0.5, True), (1.1, False)):
+        bench.chain.advance(start + after)
+        assert victim.servo_id == 9 and (victim.is_dead, victim.sag is not None) == (expected, expected), after
+        assert not other.is_dead and other.sag is None
+    assert other.servo_id == 1
+
+
 @kind("reboot")
 def test_a_reboot_shows_in_torque_and_goal(kind):
     bench = Bench()

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Deque, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Deque, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from ax_bus.protocol import BROADCAST_ID, ErrorFlags, Instruction
 from ax_bus.registers import AX_12A, Model
 from ax_bus.wire_time import bytes_time
 from ax_emulator.bulk_read import Block, BulkRead, blocks
 from ax_emulator.errors import EmulationError
-from ax_emulator.faults import Fault, FaultInjector
+from ax_emulator.faults import STATES, Fault, FaultInjector
 from ax_emulator.instruction_parser import InstructionPacket, InstructionParser
 from ax_emulator.line import HOST, Burst, Line
 from ax_emulator.servo import EmulatedServo
@@ -55,6 +55,7 @@ class EmulatedChain:
         self._inbox: Deque[Tuple[float, bytes]] = deque()  # what the host may read, and from when
         self._host_free = 0.0
         self._hold_until = -1.0
+        self._victims: Dict[Fault, List[EmulatedServo]] = {}  # of states; their IDs may change before the end
         self._bulk: Optional[BulkRead] = None
         self._bulk_servos: List[EmulatedServo] = []  # those that received it
 
@@ -215,9 +216,12 @@ class EmulatedChain:
     def _servo_faults(self, time: float) -> None:
         beginning, ending = self.faults.due(time)
         for fault, begins in [(f, False) for f in ending] + [(f, True) for f in beginning]:
-            for servo in self.servos:
-                if fault.servo is None or servo.servo_id == fault.servo:
-                    _apply(servo, fault, begins, time)
+            victims = [servo for servo in self.servos if fault.servo is None or servo.servo_id == fault.servo]
+            if fault.kind in STATES:
+                known = self._victims
+                victims = known.setdefault(fault, victims) if begins else known.pop(fault, victims)
+            for servo in victims:
+                _apply(servo, fault, begins, time)
 
 
 def _apply(servo: EmulatedServo, fault: Fault, begins: bool, time: float) -> None:

@@ -61,7 +61,7 @@ KINDS: Mapping[str, KindRow] = {
     "port_error": KindRow(Layer.PORT, "the port is gone until the fault ends"),
 }
 
-_STATES = {"dead", "voltage"}  # of a servo until the fault ends; the other kinds of a servo only happen at its start
+STATES = {"dead", "voltage"}  # of a servo until the fault ends; the other kinds of a servo only happen at its start
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class FaultInjector:
         self._pending = [fault for fault in self._pending if fault.start > time]
         ending = [fault for fault in self._ending if fault.stop <= time]
         lasting = [fault for fault in self._ending if fault.stop > time]
-        ended = {fault.kind for fault in ending} & _STATES
+        ended = {fault.kind for fault in ending} & STATES
         self._ending = lasting + beginning
         for fault in beginning:
             self.struck[fault.kind] = self.struck.get(fault.kind, 0) + 1
