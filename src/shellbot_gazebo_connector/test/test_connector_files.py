@@ -3,7 +3,7 @@
 
 import argparse
 import xml.etree.ElementTree as ElementTree
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -47,11 +47,24 @@ def test_gazebos_spawn_model_can_parse_the_arguments():
     kind.add_argument("-urdf", action="store_true")
     xml.add_argument("-param", type=str)
     parser.add_argument("-model", required=True)
-    parser.add_argument("-z", type=float)
+    for name in "xyzRPY":
+        parser.add_argument(f"-{name}", type=float)
     parser.add_argument("-J", dest="joints", action="append", nargs=2)
     parsed = parser.parse_args(spawn_arguments(robot_profile("simulation")))
     assert parsed.urdf and parsed.param == "robot_description" and 0.0 < parsed.z < 0.2
     assert len(parsed.joints) == 36 and min(float(angle) for _, angle in parsed.joints) < 0.0
+
+
+def test_the_robot_is_spawned_where_its_profile_puts_the_base():
+    from shellbot_description import robot_profile
+
+    profile = robot_profile("walker")
+    base = replace(profile.base, position=(1.5, -2.0, 0.25), rpy_deg=(10.0, -20.0, 90.0))
+    found = []
+    for arguments in map(spawn_arguments, (profile, replace(profile, base=base))):
+        found.append([float(arguments[arguments.index(f"-{name}") + 1]) for name in "xyzRPY"])
+    moved = np.subtract(found[1], found[0])
+    assert moved == pytest.approx([1.5, -2.0, 0.25, *np.radians([10.0, -20.0, 90.0])], abs=1e-6)
 
 
 def test_spawn_command_line_passes_the_rest_on():

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Arguments of gazebo_ros' spawn_model, from the profile: pose of the joints and height of the body."""
+"""Arguments of gazebo_ros' spawn_model, from the profile: pose of the joints and place of the base."""
 
 from __future__ import annotations
 
+import math
 from typing import List
 
 from shellbot_common import RobotProfile
@@ -15,8 +16,12 @@ SPAWNED = "/robot_is_spawned"  # parameter: the model is there, with its joints 
 def spawn_arguments(profile: RobotProfile) -> List[str]:
     """Return the arguments of ``rosrun gazebo_ros spawn_model`` that set the robot on the ground in its spawn pose."""
     pose = profile.base.spawn_pose
-    height = profile.poses[pose].get("body_height_m", profile.base.position[2]) + CLEARANCE_M
-    arguments = ["-urdf", "-param", "robot_description", "-model", profile.name, "-z", f"{height:.4f}"]
+    x, y, z = profile.base.position
+    z += profile.poses[pose].get("body_height_m", 0.0) + CLEARANCE_M
+    place = dict(zip("xyzRPY", (x, y, z, *map(math.radians, profile.base.rpy_deg))))
+    arguments = ["-urdf", "-param", "robot_description", "-model", profile.name]
+    for name, number in place.items():
+        arguments += [f"-{name}", f"{number:.6f}"]
     for joint, angle in profile.pose(pose).items():
         arguments += ["-J", joint, f"{angle:.6f}"]
     return arguments
