@@ -176,6 +176,17 @@ def test_a_restarted_controller_gets_the_values_again():
     assert send_all(gains_forwarder) == {A: TABLE.class_gains("coxa")}
 
 
+def test_a_call_to_the_controller_that_was_there_before_counts_for_nothing():
+    """Its answer comes after the new controller has announced itself: that one still lacks the values."""
+    gains_forwarder = forwarder([A])
+    name, gains = gains_forwarder.next_due(0.0)
+    gains_forwarder.announced(A, Gains(99.0), new_connection=True)
+    assert gains_forwarder.next_due(0.0) is None, "one call of a joint at a time"
+    assert gains_forwarder.confirmed(name, gains, gains) == ()
+    assert send_all(gains_forwarder) == {A: TABLE.class_gains("coxa")}
+    assert send_all(gains_forwarder) == {}
+
+
 def test_a_joint_tuned_directly_is_respected_until_its_class_changes():
     gains_forwarder = forwarder([A, B])
     send_all(gains_forwarder)

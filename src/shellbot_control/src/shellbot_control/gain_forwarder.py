@@ -29,6 +29,7 @@ class _Joint:
     announced: bool = False
     tuned_directly: bool = False
     in_flight_since: Optional[float] = None
+    restarted: bool = False  # since the call in flight was made
     retry_at: float = 0.0
     failure: str = ""
     failing_since: Optional[float] = None
@@ -82,7 +83,7 @@ class GainForwarder:
         if new_connection:
             joint.announced, joint.present, joint.tuned_directly, joint.retry_at = True, present, False, 0.0
             joint.sent.clear()
-            joint.failing_since = None
+            joint.failing_since, joint.restarted = None, True
             return ()
         if any(present.close_to(sent) for sent in joint.sent):
             return ()
@@ -109,7 +110,7 @@ class GainForwarder:
         for name, joint in self._joints.items():
             if joint.in_flight_since is None and now >= joint.retry_at and joint.pending():
                 assert joint.goal is not None
-                joint.in_flight_since = now
+                joint.in_flight_since, joint.restarted = now, False
                 joint.sent.append(joint.goal)
                 return name, joint.goal
         return None
@@ -136,6 +137,8 @@ class GainForwarder:
         """
         joint = self._joints[name]
         joint.in_flight_since, joint.failure, joint.failing_since = None, "", None
+        if joint.restarted:  # the answer may be that of the controller that was there before
+            return ()
         joint.present = sent  # not `applied`: a controller that refuses a value must not be asked for ever
         if applied.close_to(sent):
             return ()
