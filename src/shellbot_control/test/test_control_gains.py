@@ -209,6 +209,19 @@ def test_late_echoes_of_a_quick_series_are_not_somebody_else():
     assert send_all(gains_forwarder) == {} and gains_forwarder.tuned_directly() == []
 
 
+def test_an_echo_comes_once_so_that_an_earlier_value_is_tuned_directly():
+    gains_forwarder = forwarder([A, B])
+    send_all(gains_forwarder)
+    for p in (1.0, 2.0, 3.0):
+        gains_forwarder.set_requested({A: Gains(p)})
+        send_all(gains_forwarder)
+    gains_forwarder.announced(A, Gains(2.0), new_connection=False)  # a queue of one may drop those before
+    gains_forwarder.announced(A, Gains(3.0), new_connection=False)
+    (notice,) = gains_forwarder.announced(A, Gains(1.0), new_connection=False)
+    assert "tuned directly to Gains(p=1.0" in notice.text
+    assert gains_forwarder.summary(0.0).text == f"1 of 2 joints tuned directly: {A}"
+
+
 def test_failures_are_retried_and_named():
     gains_forwarder = forwarder([A])
     assert gains_forwarder.next_due(10.0)[0] == A

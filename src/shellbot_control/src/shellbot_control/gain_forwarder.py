@@ -17,7 +17,7 @@ from shellbot_common import Level, Notice
 from shellbot_control.gains import Gains
 from shellbot_control.joint_order import shorten
 
-_ECHOES = 8  # so many sent values are remembered per joint to tell an echo from a change from elsewhere
+_ECHOES = 8  # so many sent values without an echo are remembered per joint to tell it from a change from elsewhere
 _RETRY_PERIOD = 0.5  # s of wall clock between attempts at a controller that failed to answer
 _PATIENCE = 2.0  # s of wall clock after which a call without answer is reported
 
@@ -85,7 +85,10 @@ class GainForwarder:
             joint.sent.clear()
             joint.failing_since, joint.restarted = None, True
             return ()
-        if any(present.close_to(sent) for sent in joint.sent):
+        echoed = next((index for index, sent in enumerate(joint.sent) if present.close_to(sent)), None)
+        if echoed is not None:  # echoes keep their order: those before it were dropped, and it comes only once
+            for _ in range(echoed + 1):
+                joint.sent.popleft()
             return ()
         joint.present = present
         joint.tuned_directly = joint.goal is not None and not present.close_to(joint.goal)
