@@ -64,6 +64,16 @@ def test_any_status_level_is_set_up(found, required, capsys):
     assert ("servo 2 is read once its status return level is written" in printed) == (found == 0)
 
 
+def test_what_was_written_before_a_servo_could_be_read_is_not_denied():
+    box = Box()
+    table = box.chain.servo(2).table
+    table["status_return_level"], table["model_number"] = 0, 12
+    words = ["prepare", "--port", "x", "--ids", "1,2", "--go"]
+    with pytest.raises(ToolError, match=r"is AX-12A, .*; 5 register\(s\) were written before: correct the map"):
+        cli._prepare(box.bus, cli.parser().parse_args(words))
+    assert table["status_return_level"] == 2 and box.chain.servo(1).table["return_delay_time"] == 0
+
+
 def test_a_locked_servo_is_named_and_nothing_is_written():
     box = Box()
     box.chain.servo(7).table["lock"] = 1

@@ -47,7 +47,8 @@ def _prepare(bus: Bus, arguments: argparse.Namespace) -> int:
     if arguments.go:
         written = prepare.carry_out(bus, servo_map, changes, say)
         if mute:
-            more = prepare.plan(bus, servo_map, servo_map.select(mute), how)
+            done = f"{written} register(s) were written before"
+            more = prepare.plan(bus, servo_map, servo_map.select(mute), how, done)
             written += prepare.carry_out(bus, servo_map, more, say)
             changes += more
         say(f"{written} register(s) written and read back, {len(changes) - written} were already right")

@@ -63,10 +63,17 @@ def required_registers(servo_map: ServoMap, entry: ServoEntry, how: Preparation)
     }
 
 
-def plan(bus: Bus, servo_map: ServoMap, entries: Sequence[ServoEntry], how: Preparation) -> List[Change]:
+def plan(
+    bus: Bus, servo_map: ServoMap, entries: Sequence[ServoEntry], how: Preparation, done: str = "nothing was changed"
+) -> List[Change]:
     """Read what the servos have now; writes nothing.
 
     Of a servo that answers PING but no READ it lists the status return level only, which is 0: see `mute`.
+
+    Parameters
+    ----------
+    done : str
+        What was written before, for the messages.
 
     Raises
     ------
@@ -87,14 +94,14 @@ def plan(bus: Bus, servo_map: ServoMap, entries: Sequence[ServoEntry], how: Prep
                 changes.append(Change(entry.servo_id, entry.joint, _LEVEL, 0, how.status_level))
                 continue
             raise ToolError(
-                f"servo {entry.servo_id} ({entry.joint}) does not answer, nothing was changed; "
+                f"servo {entry.servo_id} ({entry.joint}) does not answer, {done}; "
                 "scripts/servo scan shows which do, and at which rate"
             ) from error
         if model != entry.model.number:
             name = MODELS[model].name if model in MODELS else f"model {model}"
             raise ToolError(
                 f"servo {entry.servo_id} ({entry.joint}) is {name}, the servo map has {entry.model.name}; "
-                "nothing was changed: correct the map, or swap the servo"
+                f"{done}: correct the map, or swap the servo"
             )
         mine = [
             Change(entry.servo_id, entry.joint, name, found[name], number)
@@ -102,7 +109,7 @@ def plan(bus: Bus, servo_map: ServoMap, entries: Sequence[ServoEntry], how: Prep
         ]
         if found["lock"] and any(change.is_needed and change.register != "lock" for change in mine):
             raise ToolError(
-                f"servo {entry.servo_id} ({entry.joint}) is locked; nothing was changed: switch the servos' power off "
+                f"servo {entry.servo_id} ({entry.joint}) is locked; {done}: switch the servos' power off "
                 "and on, then try again"
             )
         # an unlocking cannot be written: 1 stays until the power goes
