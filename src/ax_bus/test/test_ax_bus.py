@@ -164,6 +164,19 @@ def test_writes_that_are_not_acknowledged_are_repeated_until_they_read_back():
         bench.bus.write_register(1, bench.row("return_delay_time"), 9, acknowledged=False)
 
 
+def test_a_lost_acknowledgement_of_eeprom_leaves_the_servo_its_time():
+    """It is deaf for 15 ms while it writes two bytes; four tries of 1.5 ms are over before."""
+    bench = Bench()
+    for fault in ("lost_reply", "garbled_instruction"):
+        bench.fault(fault, times=1)
+        bench.bus.write_register(1, bench.row("ccw_angle_limit"), 800)
+        assert bench.servo(1).table["ccw_angle_limit"] == 800
+        bench.servo(1).table["ccw_angle_limit"] = 1023
+    bench.servo(1).is_dead = True
+    with pytest.raises(NoReplyError, match="servo 1 gave no valid answer in 4 tries"):
+        bench.bus.write_register(1, bench.row("ccw_angle_limit"), 800)
+
+
 def test_a_write_behind_a_long_packet_waits_for_its_turn_on_the_wire():
     """1 ms of SYNC WRITE is still on its way out: the READ's time starts when it begins."""
     bench = Bench(ids=range(26), retries=0, timeouts=Timeouts(return_delay=0.0, link_latency=0.0, margin=0.0))

@@ -268,14 +268,22 @@ class Bus:
         """
         if not row.is_writable:
             raise RegisterError(f"{row.name} is read-only")
-        data = row.to_bytes(number)
-        for _ in range(1 if acknowledged else retries + 1):  # of what is not acknowledged reading back alone tells
-            self.write(servo_id, row.address, data, retries, acknowledged)
-            if row.area is Area.EEPROM:
+        data, is_eeprom = row.to_bytes(number), row.area is Area.EEPROM
+        for _ in range(retries + 1):
+            is_confirmed = acknowledged  # of what is not acknowledged reading back alone tells
+            try:
+                self.write(servo_id, row.address, data, 0 if is_eeprom else retries, acknowledged)
+            except NoReplyError:
+                if not is_eeprom:
+                    raise
+                is_confirmed = False  # it may be deaf, as it does write: further tries now would be wasted
+            if is_eeprom:
                 self.port.sleep(EEPROM_TIME_PER_BYTE * row.size)
             found = self.read_register(servo_id, row, retries)
             if found == number:
                 return
+            if is_confirmed:
+                break
         raise RegisterError(
             f"servo {servo_id}: {row.name} was written as {number} and reads back as {found}; "
             "if its lock is 1, switch the power off and on"
