@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ax_bus.bus import Bus
 from ax_bus.errors import GarbledReplyError, NoReplyError
@@ -14,6 +14,8 @@ from ax_tools.errors import ToolError
 ALL_IDS = range(253)
 ALL_BAUDS = tuple(BAUD_REGISTERS)
 FACTORY_ID = 1
+_FEW = 8  # IDs that may take some tries each; of many, silence costs most of the time
+_RETRIES = 3  # one lost reply in a hundred is usual
 Progress = Callable[[str, float], None]
 
 
@@ -67,7 +69,7 @@ def search(bus: Bus, where: Optional[Rounds] = None, progress: Progress = lambda
     Returns
     -------
     list of Found
-        In the order found.
+        By the order of rates, then by ID.
 
     Raises
     ------
@@ -75,39 +77,45 @@ def search(bus: Bus, where: Optional[Rounds] = None, progress: Progress = lambda
         If the wiring echoes unexpectedly, so that every ID would seem to be there.
     """
     where = where if where is not None else rounds()
+    retries = [_RETRIES if len(ids) <= _FEW else 0 for _, ids in where]
     # silence takes its time-out, which is longer at slow rates: the measure of progress
-    costs = [bus.timeouts.reply(OVERHEAD, 0, baud) for baud, _ in where]
+    costs = [bus.timeouts.reply(OVERHEAD, 0, baud) * (1 + more) for more, (baud, _) in zip(retries, where)]
     total = sum(cost * len(ids) for cost, (_, ids) in zip(costs, where))
     before, spent = bus.port.baud, 0.0
     found: List[Found] = []
     try:
-        for cost, (baud, ids) in zip(costs, where):
+        for more, cost, (baud, ids) in zip(retries, costs, where):
             bus.port.set_baud(baud)
             if not bus.port.echoes and bus.detect_echo():
                 raise ToolError(
                     f"what is sent at {baud} baud comes back: a single-wire wiring; repeat with --direction echo"
                 )
+            hits: Dict[int, Found] = {}
             for servo_id in ids:
                 progress(f"{baud} baud: querying {len(ids)} IDs", spent / total)
-                found += _search_id(bus, baud, servo_id)
+                hits.update(_search_id(bus, baud, servo_id, more))
                 spent += cost
+            for servo_id in ids if hits and not more else ():  # there are servos: others may have been missed
+                if servo_id not in hits:
+                    hits.update(_search_id(bus, baud, servo_id, 0))
+            found += [hits[servo_id] for servo_id in sorted(hits)]
     finally:
         bus.port.set_baud(before)
     return found
 
 
-def _search_id(bus: Bus, baud: int, servo_id: int) -> List[Found]:
+def _search_id(bus: Bus, baud: int, servo_id: int, retries: int) -> Dict[int, Found]:
     try:
-        bus.ping(servo_id, retries=0)
+        bus.ping(servo_id, retries)
     except GarbledReplyError:
         pass  # there is a servo: reading more shows which
     except NoReplyError:
-        return []
+        return {}
     try:
         data = bus.read(servo_id, 0, 3, retries=3).data
     except NoReplyError:
-        return [Found(baud, servo_id, -1, -1)]
-    return [Found(baud, servo_id, data[0] | data[1] << 8, data[2])]
+        return {servo_id: Found(baud, servo_id, -1, -1)}
+    return {servo_id: Found(baud, servo_id, data[0] | data[1] << 8, data[2])}
 
 
 def table(found: Sequence[Found]) -> str:

@@ -88,7 +88,7 @@ def set_id(
 
 
 def _answers(bus: Bus, servo_id: int) -> bool:
-    """Return whether anything answers under an ID; a search tries each ID once, and one reply may be lost."""
+    """Return whether anything answers under an ID; a search tries each ID twice at most, and replies are lost."""
     try:
         bus.ping(servo_id, retries=3)
     except GarbledReplyError:
