@@ -71,6 +71,27 @@ def test_torque_on_holds_where_the_horn_is_now():
     assert "after an alarm shutdown" in torque.on(bench.bus, (2,))[2]
 
 
+def test_one_reading_does_not_decide_where_torque_comes_on():
+    """A garbled one has a right checksum in one of 252 cases; some firmwares move when they get a goal."""
+    bench = Bench(ids=(1, 2))
+    position, goals, reads = bench.servo(2).motor.steps, [], [900]
+    read, write = bench.bus.read_register, bench.bus.write_register
+
+    def watch_read(servo_id, row, *args, **options):
+        return reads.pop() if reads and row.name == "present_position" else read(servo_id, row, *args, **options)
+
+    def watch_write(servo_id, row, number, *args, **options):
+        goals.extend([number] if row.name == "goal_position" else [])
+        write(servo_id, row, number, *args, **options)
+
+    bench.bus.read_register, bench.bus.write_register = watch_read, watch_write
+    assert torque.hold(bench.bus, 2) == position and goals == [position]
+    reads[:] = [100, 900, 100, 900]
+    with pytest.raises(ToolError, match="servo 1 reports a position that changes from READ to READ"):
+        torque.hold(bench.bus, 1)
+    assert bench.servo(1).table["torque_enable"] == 0 and goals == [position]
+
+
 def test_a_blocked_servo_is_reported_and_a_wheel_refused():
     bench = Bench(ids=(1,))
     bench.servo(1).motor.position = 1.0

@@ -8,7 +8,7 @@ from typing import Dict, Mapping, Sequence
 from ax_bus.bus import Bus
 from ax_bus.errors import ServoError
 from ax_bus.protocol import BROADCAST_ID
-from ax_bus.registers import AX_12A
+from ax_bus.registers import AX_12A, Model
 from ax_tools.each import each
 from ax_tools.errors import ToolError
 from ax_tools.units import model_at
@@ -16,6 +16,8 @@ from ax_tools.units import model_at
 _ENABLE = AX_12A.register("torque_enable")  # at the same address in every table of protocol 1.0
 _BURSTS = 3  # a broadcast is not acknowledged: one lost packet must not be the only one
 _APART = 5e-3  # s
+_LOOKS = 3  # at a position, until two readings in a row agree
+_STILL = 1 / 32  # of the range: a servo at full speed turns less from READ to READ
 
 
 def hold(bus: Bus, servo_id: int, settings: Mapping[str, int] = {}) -> int:  # noqa: B006 - never changed
@@ -36,7 +38,7 @@ def hold(bus: Bus, servo_id: int, settings: Mapping[str, int] = {}) -> int:  # n
     Raises
     ------
     ToolError
-        If it is in wheel mode, or would have no torque.
+        If it is in wheel mode, would have no torque, or reports positions that differ from READ to READ.
     ServoError
         If it does not answer or refuses; torque is then as it was.
     """
@@ -50,10 +52,22 @@ def hold(bus: Bus, servo_id: int, settings: Mapping[str, int] = {}) -> int:  # n
             f"servo {servo_id} has torque limit 0, as after an alarm shutdown; find the cause (info {servo_id}), "
             f"then write {servo_id} torque_limit 100%"
         )
-    present = bus.read_register(servo_id, model.register("present_position"), 3)
+    present = _position(bus, servo_id, model)
     bus.write_register(servo_id, model.register("goal_position"), present)
     bus.write_register(servo_id, _ENABLE, 1)
     return present
+
+
+def _position(bus: Bus, servo_id: int, model: Model) -> int:
+    """Return where a horn is, once two readings agree: a garbled one may have a right checksum (one in 252)."""
+    row = model.register("present_position")
+    before = bus.read_register(servo_id, row, 3)
+    for _ in range(_LOOKS):
+        present = bus.read_register(servo_id, row, 3)
+        if abs(present - before) <= _STILL * model.position_max:
+            return present
+        before = present
+    raise ToolError(f"servo {servo_id} reports a position that changes from READ to READ; hold its horn still")
 
 
 def on(bus: Bus, servo_ids: Sequence[int]) -> Dict[int, str]:
