@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from driver_bench import SHIPPED, DriverBench
 
+from ax_bus.direction import GpioDirection
 from ax_bus.registers import RAD_PER_STEP
 from ax_emulator import ServoBehaviour
 from shellbot_motor_driver import Condition, Phase, Reaction, StartError
@@ -160,6 +161,13 @@ def test_a_wiring_that_loses_heads_is_driven_without_reading():
     assert (
         abs(bench.servo(3).motor.position - bench.map.goals(bench.map.reduce(state.command))[3] * RAD_PER_STEP) < 0.02
     )
+
+
+def test_a_gpio_beside_a_usb_uart_does_not_drive_either():
+    """It drops the line before the adapter has sent: goals would arrive cut, or not at all."""
+    bench = DriverBench(start=False, reads_trusted=False, config=BLIND)
+    bench.port.direction = GpioDirection(is_usb=True)
+    refused(bench, "releases the line while the adapter still sends.*direction write-only")
 
 
 def test_a_write_only_direction_never_moves_faster_than_sitting_at_start():

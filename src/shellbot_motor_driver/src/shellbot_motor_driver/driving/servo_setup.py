@@ -54,6 +54,12 @@ def check_servos(link: ServoLink) -> StartReport:
         direction = getattr(port, "direction", None)
         if direction is not None and direction.name != "write-only":
             found.wiring = check_wiring(link.bus, link.map.servo_ids, 1).text
+            if direction.name == "gpio" and not direction.reads_trusted and start.allow_write_only:
+                found.problems.append(
+                    "a program's GPIO beside a USB UART releases the line while the adapter still sends, which cuts "
+                    "goals: tie the enables of the 241 to sending and choose direction write-only, or rewire "
+                    "(docs/hardware.md)"
+                )
         found.is_write_only = True
     else:
         for track in link.tracks:
