@@ -419,11 +419,22 @@ def test_roll_to_arrives_where_the_ball_rests_without_command():
     guide = RollTo(np.zeros(2))
     for _ in range(int(0.5 * RollToConfig().rest_time / DT)):
         assert not guide.step(DT, np.array([0.03, 0.0]), np.zeros(2)).any() and not guide.arrived
-    guide.step(DT, np.array([0.03, 0.0]), np.array([0.0, 0.06]))  # it creeps
+    guide.step(DT, np.array([0.03, 0.0]), np.array([0.0, 1.2 * RollToConfig().rest_speed]))  # it creeps
     for _ in range(int(0.9 * RollToConfig().rest_time / DT)):
         assert not guide.step(DT, np.array([0.05, 0.0]), np.zeros(2)).any() and not guide.arrived
     for _ in range(10):
         assert not guide.step(DT, np.array([0.05, 0.0]), np.zeros(2)).any()
+    assert guide.arrived
+
+
+def test_roll_to_leaves_a_slow_ball_alone_that_is_near_enough_to_arrive():
+    config = RollToConfig()
+    near = np.array([0.9 * config.leave, 0.0])
+    guide = RollTo(np.zeros(2))
+    assert guide.step(DT, np.array([1.2 * config.leave, 0.0]), np.zeros(2)).any()
+    assert guide.step(DT, near, np.array([0.0, 1.5 * config.fast])).any(), "has speed, and would pass beside it"
+    for _ in range(int(config.rest_time / DT) + 2):
+        assert not guide.step(DT, near, np.zeros(2)).any(), "a push might move it farther than it lacks"
     assert guide.arrived
 
 

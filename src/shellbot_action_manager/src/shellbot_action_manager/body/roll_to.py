@@ -16,18 +16,18 @@ from shellbot_common.rotations import rotation_2d
 class RollToConfig:
     """How a point is approached."""
 
-    speed: float = 0.9  #: m/s at most
+    speed: float = 1.2  #: m/s at most
     least_speed: float = 0.25  #: m/s: slower a ball sticks
     slope: float = 1.5  #: 1/s: velocity per distance at the end of the approach
     slowdown: float = 0.7  #: m/s^2: before that the velocity is at most sqrt(slowdown * distance), which it can follow
     deceleration: float = 1.2  #: m/s^2: of braking, for where it would come to rest
     brake_within: float = 0.25  #: m: it brakes no farther away than this
     brake_error: float = 0.05  #: m: as soon as it would come to rest so near
-    leave: float = 0.08  #: m: farther away than this after a stop it goes on
+    leave: float = 0.08  #: m: farther away than this after a stop it goes on; nearer, a slow ball is braked
     resume: float = 0.10  #: m: a braking ball that would come to rest farther away goes on at once
     fast: float = 0.2  #: m/s: faster than this it goes on beyond `brake_error` already, while it has its speed
-    rest_speed: float = 0.05  #: m/s: slower than this it has stopped
-    rest_time: float = 0.2  #: s
+    rest_speed: float = 0.1  #: m/s: slower than this for `rest_time` it has stopped; it may still tremble between gores
+    rest_time: float = 0.1  #: s
 
 
 class RollTo:
@@ -82,7 +82,8 @@ class RollTo:
             near = config.brake_error if speed > config.fast else config.resume
             self._braking = self.arrived or (not at_rest and error <= near)
         else:
-            self._braking = distance < config.brake_within and error < config.brake_error
+            near = config.brake_error if speed > config.fast else config.leave
+            self._braking = distance < config.brake_within and error < near
         if self._braking:  # zero: the gores shut, and what they still move is seen before it has arrived
             return np.zeros(2)
         towards = ahead / max(distance, 1e-9)
