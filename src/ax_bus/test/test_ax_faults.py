@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import random
 
 import pytest
@@ -558,3 +559,10 @@ def test_instructions_handed_over_at_once_are_answered_one_after_the_other():
     bench.chain.transmit(2.0, p.read(1, 0, 50) + p.read(2, 0, 50))
     bench.chain.advance(3.0)
     assert bench.chain.line.collisions > 0, "two servos that answer at once still collide"
+
+
+def test_a_deep_copy_strikes_as_often_as_its_original_still_would():
+    faults = FaultInjector([Fault("lost_reply", times=2)])
+    assert faults.strike("lost_reply", 0.0)
+    for injector in (copy.deepcopy(faults), faults):
+        assert [injector.strike("lost_reply", 0.0) is not None for _ in range(3)] == [True, False, False]

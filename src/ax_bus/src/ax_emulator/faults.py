@@ -126,7 +126,7 @@ class FaultInjector:
         self.random = random.Random(f"faults/{seed}")
         self.struck: Dict[str, int] = {}
         self._faults: List[Fault] = []
-        self._left: Dict[int, int] = {}
+        self._left: Dict[Tuple[str, int], int] = {}  # of those that strike so many times, by kind and place in its list
         self._pending: List[Fault] = []
         self._ending: List[Fault] = []
         self._by_kind: Dict[str, List[Fault]] = {}
@@ -139,21 +139,22 @@ class FaultInjector:
         if KINDS[fault.kind].layer is Layer.SERVO:
             self._pending.append(fault)
         else:
-            self._by_kind.setdefault(fault.kind, []).append(fault)
+            alike = self._by_kind.setdefault(fault.kind, [])
             if fault.times is not None:
-                self._left[id(fault)] = fault.times
+                self._left[fault.kind, len(alike)] = fault.times
+            alike.append(fault)
 
     def strike(self, kind: str, time: float, servo: Optional[int] = None) -> Optional[Fault]:
         """Return the fault of a kind that strikes now, or None; each call is one occasion."""
-        for fault in self._by_kind.get(kind, ()):
+        for i, fault in enumerate(self._by_kind.get(kind, ())):
             if fault.servo is not None and servo is not None and fault.servo != servo:
                 continue
-            if not fault.start <= time < fault.stop or self._left.get(id(fault), 1) <= 0:
+            if not fault.start <= time < fault.stop or self._left.get((kind, i), 1) <= 0:
                 continue
             if fault.probability < 1.0 and self.random.random() >= fault.probability:
                 continue
-            if id(fault) in self._left:
-                self._left[id(fault)] -= 1
+            if (kind, i) in self._left:
+                self._left[kind, i] -= 1
             self.struck[kind] = self.struck.get(kind, 0) + 1
             return fault
         return None
