@@ -150,6 +150,17 @@ def test_friction_of_its_own(engine: str) -> None:
     )
 
 
+def test_one_that_rolls_far_away_is_still_listed(engine: str) -> None:
+    simulator = tiny(engine=engine, slope_deg=30.0)
+    simulator.spawn_obstacle(Obstacle("ball", "sphere", (0.1,), (-999.99, 0.0, 0.1), mass=1.0))
+    run(simulator, 50)
+    (ball,) = simulator.obstacles
+    assert ball.position[0] < -1000.0, "beyond where one may be put"
+    assert (ball.name, ball.mass) == ("ball", 1.0)
+    simulator.reset()
+    assert simulator.obstacles[0].position == (-999.99, 0.0, 0.1)
+
+
 def test_a_reset_puts_free_ones_back_and_leaves_all_there(engine: str) -> None:
     simulator = tiny(engine=engine)
     simulator.spawn_obstacle(Obstacle("ball", "sphere", (0.1,), (1.0, 0.0, 1.0), mass=1.0))

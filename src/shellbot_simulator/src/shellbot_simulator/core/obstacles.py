@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 import re
@@ -174,10 +175,14 @@ def first_body(model: mujoco.MjModel) -> int:
 
 def pose_of(model: mujoco.MjModel, data: mujoco.MjData, obstacle: Obstacle) -> Obstacle:
     """Return an obstacle where it is now."""
+    if not obstacle.mass:
+        return obstacle
     body = model.body(BODY + obstacle.name).id
-    x, y, z = data.xpos[body].tolist()
-    qw, qx, qy, qz = data.xquat[body].tolist()
-    return dataclasses.replace(obstacle, position=(x, y, z), quaternion=(qx, qy, qz, qw)) if obstacle.mass else obstacle
+    qw, *xyz = data.xquat[body].tolist()
+    moved = copy.copy(obstacle)  # not checked: it may be farther away than where one may be put
+    object.__setattr__(moved, "position", tuple(data.xpos[body].tolist()))
+    object.__setattr__(moved, "quaternion", (*xyz, qw))
+    return moved
 
 
 def overlap(model: mujoco.MjModel, data: mujoco.MjData, name: str, owners: np.ndarray) -> str:
