@@ -7,12 +7,14 @@ import os
 import pty
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from robot_mechanics.codegen import store
 from robot_mechanics.native import jit
 
 PACKAGE = Path(jit.__file__).parents[1]
@@ -182,3 +184,26 @@ def test_joined_variant():
 
 def test_work_memory_on_the_stack():
     assert _sum_of_squares(np.array([1.0, 2.0, 3.0, 4.0])) == 30.0
+
+
+@pytest.mark.jit
+def test_a_generated_module_is_whole_for_every_thread(tmp_path, monkeypatch):
+    monkeypatch.setenv(store.VARIABLE, str(tmp_path))
+    text, found = "import time\ntime.sleep(0.1)\nVALUE = 7\n", []
+    threads = [threading.Thread(target=lambda: found.append(store.load(text, "slow").VALUE)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [7, 7, 7]
+
+
+@pytest.mark.jit
+def test_a_generated_module_that_was_interrupted_is_loaded_anew(tmp_path, monkeypatch):
+    monkeypatch.setenv(store.VARIABLE, str(tmp_path))
+    text = "import os\nif 'INTERRUPTED' in os.environ:\n    raise KeyboardInterrupt\nVALUE = 7\n"
+    monkeypatch.setenv("INTERRUPTED", "1")
+    with pytest.raises(KeyboardInterrupt):
+        store.load(text, "cut")
+    monkeypatch.delenv("INTERRUPTED")
+    assert store.load(text, "cut").VALUE == 7

@@ -8,6 +8,7 @@ import importlib.util
 import os
 import sys
 import tempfile
+import threading
 import types
 from pathlib import Path
 from typing import List, Optional
@@ -15,6 +16,7 @@ from typing import List, Optional
 from robot_mechanics.native.jit import cache_roots, warn_once, writable
 
 VARIABLE = "ROBOT_MECHANICS_CACHE"
+_lock = threading.RLock()
 
 
 def load(text: str, label: str) -> types.ModuleType:
@@ -33,8 +35,11 @@ def load(text: str, label: str) -> types.ModuleType:
         First part of its name; letters, digits, underscores.
     """
     name = f"robot_mechanics_chain_{label}_{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
-    if name in sys.modules:
-        return sys.modules[name]
+    with _lock:  # the module stands in sys.modules before it is whole
+        return sys.modules[name] if name in sys.modules else _made(text, name)
+
+
+def _made(text: str, name: str) -> types.ModuleType:
     file = _write(text, name)
     if file is None:
         module = types.ModuleType(name)
@@ -46,7 +51,11 @@ def load(text: str, label: str) -> types.ModuleType:
         module = importlib.util.module_from_spec(spec)
         code = compile(text, str(file), "exec")  # the text we hold, whatever has happened to the file since
     sys.modules[name] = module  # numba imports it by name when it loads the machine code
-    exec(code, module.__dict__)  # noqa: S102 - our own text
+    try:
+        exec(code, module.__dict__)  # noqa: S102 - our own text
+    except BaseException:  # such as Ctrl-C
+        del sys.modules[name]
+        raise
     return module
 
 
