@@ -221,6 +221,19 @@ def test_a_free_fan_and_what_cannot_be_met(model):
             solve_pose(model, "lower_1", Frame.FOOT, [0.2, 0, 0], fan_position=fan)
 
 
+def test_a_fan_beyond_its_limit_is_not_converged_for_a_part_of_a_pose_either(model):
+    chain = model.chain("lower_1", Frame.FOOT)
+    p = chain.fk([chain.upper[0], -0.3, -0.2, 1.9])[:3, 3]
+    for given in (p, [math.nan, *p[1:]]):
+        result = solve_pose(model, "lower_1", Frame.FOOT, given, fan_position=2.5)
+        assert not result.converged and result.q[0] == chain.upper[0] and result.error < 1e-6
+        assert result.reason == "lower_1_fan was commanded to 2.500 rad and stops at its limit 0.050 rad"
+    far = solve_pose(model, "lower_1", Frame.FOOT, [math.nan, math.nan, 1.0], fan_position=2.5)
+    assert "lower_1 stops" in far.reason and far.reason.endswith(
+        "; lower_1_fan was commanded to 2.500 rad and stops at its limit 0.050 rad"
+    )
+
+
 @pytest.mark.parametrize("fan", [0.0, math.nan])
 def test_a_seed_that_is_no_number_is_refused(model, fan):
     """With the fan free, NaN turned it to its limit and the answer was called converged."""

@@ -31,7 +31,7 @@ from shellbot_kinematics._lower_leg import to_coxa
 from shellbot_kinematics._planar import wrap
 from shellbot_kinematics._upper_inverse import upper_branch, upper_inverse, upper_sum
 from shellbot_kinematics._upper_leg import upper_plane
-from shellbot_kinematics.reports import InverseResult, limit_name
+from shellbot_kinematics.reports import InverseResult, fan_at_limit, limit_name
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, UPPER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 
@@ -261,7 +261,7 @@ def closed_form_result(
     reason = "" if converged else f"{limb} stops {1e3 * error:.1f} mm from its target: {limit_name(row, stop)}"
     if fan_position is not None and q[0] != fan_position:
         converged = False
-        end = f"{limb}_fan was commanded to {fan_position:.3f} rad and stops at its limit {q[0]:.3f} rad"
+        end = fan_at_limit(limb, fan_position, q[0])
         reason = f"{reason}; {end}" if reason else end
     return InverseResult(limb, frame, q, converged, float(error), 0, reason)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import replace
-from typing import TYPE_CHECKING, Optional, Tuple
+from typing import TYPE_CHECKING, List, Optional, Tuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from robot_mechanics.native.lm_kernels import task_errors
 from shellbot_kinematics._free_fan import foot_free
 from shellbot_kinematics._layout import LEG, REACHED
 from shellbot_kinematics.limb_inverse import foot_branches, limb_seed, shell_branches, solve_limb
-from shellbot_kinematics.reports import InverseResult
+from shellbot_kinematics.reports import InverseResult, fan_at_limit
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 
@@ -50,7 +50,7 @@ def solve_pose(
         Roll, pitch, yaw, rad; default free. NaN frees a turn about one axis of base_link and counts as angle 0, as for
         InverseKinematics.solve.
     fan_position : float
-        rad, lower limbs; NaN: the fan is free.
+        rad, lower limbs; clamped to its limits, and then not converged. NaN: the fan is free.
     seed : (n,), (4,) or (2,) sequence, optional
         All driven joints, or the limb's own; where the search starts.
 
@@ -80,16 +80,19 @@ def solve_pose(
         return InverseResult(limb, Frame(frame), q, bool(error <= REACHED), float(error), 0, reason)
     if np.isnan(p).all() and rpy is None:
         raise ShapeError(f"nothing is given for {limb}; expected a position, an orientation, or a part of them")
-    active = None
+    active: Optional[Tuple[str, ...]] = None
     if lower and not math.isnan(fan_position):
         q[0] = float(np.clip(fan_position, chain.lower[0], chain.upper[0]))
         active = chain.joint_names[1:]
     found = InverseKinematics(chain).solve((p, rpy), q, active=active)
-    reason = ""
+    reasons: List[str] = []
     if not found.converged:
         off = f"{1e3 * found.distance:.1f} mm and {math.degrees(found.angle):.1f} deg"
-        reason = f"{limb} stops {off} from its target: {found.reason}"
-    return InverseResult(limb, Frame(frame), found.q, found.converged, found.distance, found.iterations, reason)
+        reasons.append(f"{limb} stops {off} from its target: {found.reason}")
+    if active is not None and q[0] != fan_position:
+        reasons.append(fan_at_limit(limb, fan_position, q[0]))
+    reason = "; ".join(reasons)
+    return InverseResult(limb, Frame(frame), found.q, not reasons, found.distance, found.iterations, reason)
 
 
 def _compared(model: ShellbotModel, found: InverseResult, p: np.ndarray, rpy: np.ndarray) -> InverseResult:

@@ -53,6 +53,19 @@ def limit_name(limb: int, stop: int) -> str:
     return _GEOMETRY[stop]
 
 
+def fan_at_limit(limb: str, commanded: float, limit: float) -> str:
+    """Return in words that a leg's fan cannot turn as far as commanded.
+
+    Parameters
+    ----------
+    limb : str
+        lower_1 .. lower_6.
+    commanded, limit : float
+        rad.
+    """
+    return f"{limb}_fan was commanded to {commanded:.3f} rad and stops at its limit {limit:.3f} rad"
+
+
 @dataclass(frozen=True)
 class LimbReport:
     """Outcome of one limb."""
