@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
+import yaml
 from description_support import link_frames, mesh_vertices, read_stl, urdf
 from scipy.spatial import ConvexHull
 
@@ -49,6 +50,13 @@ def test_generated_config_is_up_to_date(variables):
     for variant in VARIANTS:
         text = controllers_text(robot_profile(variant), expand(variant))
         assert (config / f"controllers_{variant}.yaml").read_text(encoding="utf-8") == text, remedy
+
+
+def test_small_numbers_of_generated_files_are_numbers():
+    """YAML 1.1 takes 5e-05 for a text."""
+    small = load_variables({"servos.armature_kgm2": 5e-05})
+    for kind, values in yaml.safe_load(joint_classes_text(small))["classes"].items():
+        assert values == {"stiffness": small.servo_stiffness(kind), "armature": small.armature(kind)}, kind
 
 
 def test_committed_meshes_are_up_to_date(variables, tmp_path):

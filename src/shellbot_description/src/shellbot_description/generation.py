@@ -22,10 +22,14 @@ def _flow(value: Any) -> str:
         return "[" + ", ".join(_flow(item) for item in value) + "]"
     if isinstance(value, float):
         # 12 digits: the same file from every BLAS; + 0.0 drops the sign of -0
-        text = repr(float(f"{value:.12g}") + 0.0)
-        # YAML 1.1 takes 1e-05 for a string unless the mantissa has a point
-        return text.replace("e", ".0e") if "e" in text and "." not in text else text
+        return _number(float(f"{value:.12g}") + 0.0)
     return str(value)
+
+
+def _number(value: float) -> str:
+    """Return a number as YAML 1.1 reads one, with all its digits; it takes 1e-05 for a string, but not 1.0e-05."""
+    text = repr(value)
+    return text.replace("e", ".0e") if "e" in text and "." not in text else text
 
 
 def inertials_text(variables: Variables) -> str:
@@ -60,7 +64,7 @@ def joint_classes_text(variables: Variables) -> str:
     lines.append("classes:\n")
     for name in variables.joints:
         stiffness, armature = variables.servo_stiffness(name), variables.armature(name)
-        lines.append(f"  {name}: {{stiffness: {stiffness!r}, armature: {armature!r}}}\n")
+        lines.append(f"  {name}: {{stiffness: {_number(stiffness)}, armature: {_number(armature)}}}\n")
     return "".join(lines)
 
 
