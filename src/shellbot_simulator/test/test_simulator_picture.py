@@ -14,7 +14,7 @@ from tiny_robot import URDF, profile
 from shellbot_common import ProfileError
 from shellbot_common.view import Mark, View
 from shellbot_simulator.core.config import SimulatorConfig
-from shellbot_simulator.core.errors import ModelError
+from shellbot_simulator.core.errors import ModelError, RenderError
 from shellbot_simulator.core.render_process import RenderProcess
 from shellbot_simulator.core.robot_picture import RobotPicture
 from shellbot_simulator.core.simulator import Simulator
@@ -133,3 +133,10 @@ def test_pictures_of_several_sizes_take_turns(picture):
     for width, height in sizes:
         pixels = picture.render(None, {}, width, height, ABOVE)
         assert pixels.shape == (height, width, 3) and seen(pixels.astype(int), 0)[1] > 10
+
+
+def test_a_camera_that_does_not_exist_is_named():
+    simulator = Simulator(URDF, profile(cameras={"chassis": CAMERA}))
+    with pytest.raises(RenderError, match="no camera at 'nose'; there are: follow, chassis"):
+        simulator.render(WIDTH, HEIGHT, "nose")
+    simulator.close()

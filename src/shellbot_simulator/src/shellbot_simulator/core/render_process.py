@@ -78,10 +78,14 @@ class RenderProcess:
         Raises
         ------
         RenderError
-            If no picture can be made here; the same text again without another try.
+            If there is no such camera. If no picture can be made here: the same text again without another try.
         """
         if not (16 <= width <= 2048 and 16 <= height <= 2048):
             raise RenderError(f"picture of {width} x {height} pixels: each side must be within 16 .. 2048")
+        if view and isinstance(view, str):
+            cameras = [self._model.camera(number).name for number in range(self._model.ncam)]
+            if view not in cameras:
+                raise RenderError(f"there is no camera at {view!r}; there are: {', '.join(cameras)}")
         if self._failure:
             raise RenderError(self._failure)
         if self._process is None:

@@ -503,7 +503,7 @@ class Simulator:
         Raises
         ------
         RenderError
-            If neither EGL nor OSMesa works here.
+            If neither EGL nor OSMesa works here, or there is no such camera.
         """
         if self._renderer is None:
             self._renderer = RenderProcess(self.model)
