@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import tiny_robot
@@ -206,3 +208,14 @@ def test_a_state_has_torques_and_speeds_of_each_physics_step_of_the_last_tick(se
     assert simulator.state().step_effort[:, 3] == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.5])
     assert not simulator.reset().step_velocity.any()
     simulator.close()
+
+
+def test_an_attitude_that_is_no_quaternion_is_refused_and_nothing_changes():
+    simulator = Simulator(tiny_robot.URDF, tiny_robot.profile())
+    simulator.step_tick()
+    before = simulator.data.qpos.copy()
+    for attitude in ((0.0, 0.0, 1.0), (0.0,) * 5, (0.0,) * 4, (0.0, 0.0, 0.0, math.nan), "up"):
+        for place in (simulator.reset, simulator.reset_base):
+            with pytest.raises(CommandError, match="attitude is .*; give a quaternion x, y, z, w"):
+                place(attitude=attitude)
+    assert simulator.tick_count == 1 and (simulator.data.qpos == before).all()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Checking arrays with one number per joint."""
+"""Checking arrays with one number per joint, and attitudes."""
 
 from __future__ import annotations
 
-from typing import Sequence, Union
+from typing import Optional, Sequence, Union
 
 import numpy as np
 
@@ -40,4 +40,28 @@ def checked_positions(position: Positions, joint_names: Sequence[str]) -> np.nda
             f"Command for joint {joint_names[bad[0]]} is {array[bad[0]]}; every joint needs a finite number. "
             "Not executing!"
         )
+    return array
+
+
+def checked_attitude(attitude: Optional[Positions]) -> Optional[np.ndarray]:
+    """Return a quaternion x, y, z, w as an array (4,); None as it is.
+
+    Parameters
+    ----------
+    attitude : (4,) sequence of float, optional
+        Of any length but 0.
+
+    Raises
+    ------
+    CommandError
+        If it is no quaternion.
+    """
+    if attitude is None:
+        return None
+    try:
+        array = np.array(attitude, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != (4,) or not np.isfinite(array).all() or not array.any():
+        raise CommandError(f"attitude is {attitude}; give a quaternion x, y, z, w, four finite numbers, not all zero")
     return array

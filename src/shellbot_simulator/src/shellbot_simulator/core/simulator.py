@@ -21,7 +21,7 @@ from .engine import Engine, create_engine
 from .errors import ModelError, ObstacleError, SimulationDivergedError
 from .ground import GroundSensor
 from .imu import ImuSensor
-from .joint_arrays import Positions, checked_positions
+from .joint_arrays import Positions, checked_attitude, checked_positions
 from .load_cells import LoadCellArray
 from .model_builder import build_model, servo_gains, velocity_limits
 from .obstacles import FREE_V, Obstacle, checked_new, first_body, known, overlap, pose_of
@@ -163,8 +163,14 @@ class Simulator:
         -------
         SimState
             The first state. The lowest point of a robot with a free base is at height zero.
+
+        Raises
+        ------
+        CommandError
+            For positions or an attitude that are none; nothing changes.
         """
         start = checked_positions(self._spawn if q is None else q, self.joint_names)
+        attitude = checked_attitude(attitude)
         rng = None if seed is None else np.random.default_rng(seed)
         yaw = 0.0
         if rng is not None:
@@ -198,7 +204,13 @@ class Simulator:
         ----------
         attitude : (4,) sequence of float, optional
             Quaternion x, y, z, w of a free base; upright if not given.
+
+        Raises
+        ------
+        CommandError
+            For an attitude that is none; nothing changes.
         """
+        attitude = checked_attitude(attitude)
         self.data.qvel[:] = 0.0
         robot = _BASE_Q * self._is_free + self.joint_count
         self.data.qpos[robot:] = self.model.qpos0[robot:]
