@@ -38,7 +38,7 @@ class ChainConfig(Settings, error=DefinitionError):
     slope_deg: float = 0.0  #: How steeply the floor rises
     slope_azimuth_deg: float = 0.0  #: Where it rises to
     boxes: Tuple[Box, ...] = ()  #: That stand on the floor
-    #: Ground by name, in place of slope, boxes and, where it has one, friction; what is drawn follows from the seed
+    #: Ground by name, in place of boxes and, where it has them, slope and friction; what is drawn follows from the seed
     terrain: str = "flat"
     mass_scale: float = 1.0  #: Mass of every link against the description
     #: Changes of the description's variables: `{"fan_drive.reduction": 1.0}`; `OnboardChain` refuses them
