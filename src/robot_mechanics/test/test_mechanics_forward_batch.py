@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from mechanics_chains import random_chain
 
-from robot_mechanics import forward_batch, jacobian_batch
+from robot_mechanics import Joint, SerialChain, forward_batch, jacobian_batch
 from robot_mechanics.errors import InvalidChainError, InvalidConfigError, ShapeError
+from robot_mechanics.motion.rotations import transform
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -31,6 +32,14 @@ def test_threads_share_many_and_none_is_left_out():
     np.testing.assert_array_equal(forward_batch(chain, q, threads=3), forward_batch(chain, q, threads=1))
     np.testing.assert_array_equal(jacobian_batch(chain, q, threads=3), jacobian_batch(chain, q, threads=1))
     assert forward_batch(chain, q[:0]).shape == (0, 4, 4)
+
+
+def test_a_chain_without_a_joint_that_moves():
+    chain = SerialChain([Joint("bolt", "fixed", origin=transform(np.eye(3), (0.1, 0.2, 0.3)))])
+    np.testing.assert_array_equal(
+        forward_batch(chain, np.zeros((2, 3, 0))), np.broadcast_to(chain.fk([]), (2, 3, 4, 4))
+    )
+    assert jacobian_batch(chain, np.zeros((2, 3, 0))).shape == (2, 3, 6, 0)
 
 
 @pytest.mark.parametrize("batch", [forward_batch, jacobian_batch])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Optional, Tuple
 
 import numpy as np
@@ -97,4 +98,4 @@ def _coordinates(chain: SerialChain, q: ArrayLike) -> Tuple[np.ndarray, Tuple[in
     if not fine.all():
         place = tuple(int(i) for i in np.argwhere(~fine)[0])
         raise ShapeError(f"q{list(place)} is {values[place]}; expected finite numbers within +-{LARGEST_COORDINATE:g}")
-    return values.reshape(-1, chain.n), values.shape[:-1]
+    return values.reshape(math.prod(values.shape[:-1]), chain.n), values.shape[:-1]
