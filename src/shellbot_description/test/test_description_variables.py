@@ -210,6 +210,17 @@ def test_unreadable_files(tmp_path):
         load_variables(broken)
 
 
+def test_a_file_that_is_its_own_base_is_refused_in_one_sentence(tmp_path):
+    """As a copy of shellbot_older.yaml is under the name of its base; directly, or by way of another file."""
+    own = tmp_path / "shellbot.yaml"
+    (tmp_path / "other.yaml").write_text("base: shellbot.yaml\n")
+    for base in ("shellbot.yaml", "other.yaml"):
+        own.write_text(f"base: {base}\n")
+        with pytest.raises(DescriptionError, match="its base leads back to .*shellbot.yaml; name") as refused:
+            load_variables(own)
+        assert len(str(refused.value)) < 1000
+
+
 def test_joint_order():
     """36 driven joints, the walker's are the first 24; 31 and 19 motors."""
     names = driven_joint_names("simulation")

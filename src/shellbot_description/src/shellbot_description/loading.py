@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from pathlib import Path
-from typing import Any, Dict, Iterable, Mapping, Type, TypeVar, Union
+from typing import Any, Dict, Iterable, Mapping, Tuple, Type, TypeVar, Union
 
 from shellbot_common import SettingsError, check_names, check_number, read_yaml
 from shellbot_description.errors import DescriptionError
@@ -112,13 +112,19 @@ def load_raw(source: Source = None) -> Dict[str, Any]:
                 inner = inner.setdefault(section, {})
             inner[key] = value
         return merge(load_raw(), changes)
-    path = package_path() / "config" / "shellbot.yaml" if source is None else Path(source)
+    return _load_file(package_path() / "config" / "shellbot.yaml" if source is None else Path(source), ())
+
+
+def _load_file(path: Path, above: Tuple[Path, ...]) -> Dict[str, Any]:
+    """Return what `load_raw` does of a file; `above`: the files of which it is the base."""
+    if path.resolve() in above:
+        raise DescriptionError(f"its base leads back to {path}; name another file, such as the package's shellbot.yaml")
     data = read_yaml(path, DescriptionError)
     if "base" not in data:
         return data
     changes = {key: value for key, value in data.items() if key != "base"}
     try:
-        return merge(load_raw(path.parent / str(data["base"])), changes)
+        return merge(_load_file(path.parent / str(data["base"]), (*above, path.resolve())), changes)
     except DescriptionError as error:
         raise DescriptionError(f"{path}: {error}") from error
 
