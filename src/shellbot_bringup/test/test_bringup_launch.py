@@ -71,6 +71,16 @@ def test_a_launch_starts_with_the_gains_of_the_controllers():
     assert node(LAUNCH / "chain.launch", "gains").get("clear_params") == "true"
 
 
+def test_a_launch_forgets_what_the_nodes_of_the_last_one_left():
+    """A roscore that goes on has pages, arguments that are empty by default, and the last place still."""
+    from roslaunch.config import ROSLaunchConfig
+    from roslaunch.xmlloader import XmlLoader
+
+    config = ROSLaunchConfig()
+    XmlLoader(resolve_anon=False).load(str(LAUNCH / "chain.launch"), config, argv=[], verbose=False)
+    assert {"/kinematics/", "/action_manager/", "/odometry/", "/gains/"} <= set(config.clear_params)
+
+
 @pytest.mark.parametrize("robot, servers", [("shellbot", "gains,action_manager"), ("arm", "gains,arm_motion")])
 def test_the_window_has_the_pages_of_the_robots_nodes(with_gazebo, robot, servers):
     command = ["roslaunch", "--args", "/teleop_window", f"{robot}_bringup", "sim.launch", "teleop:=window"]
