@@ -108,6 +108,13 @@ def test_a_second_emulated_robot_has_servos_of_its_own(arguments, uri, port):
     assert f"port: {port}, made by the emulated chain" in done.stderr
 
 
+@pytest.mark.parametrize("value", ["yes", "TRUE", ""])
+def test_what_is_neither_true_nor_false_starts_no_real_servos(value):
+    done = run("--check", f"emulated:={value}")
+    assert done.returncode == 1
+    assert f"emulated:={value}: choose one of true, false" in done.stderr and "port:" not in done.stderr
+
+
 def test_the_driver_is_respawned_and_starts_armed():
     (node,) = [n for n in load("onboard.launch", *HEADLESS).nodes if n.name == "motor_driver"]
     assert node.respawn
