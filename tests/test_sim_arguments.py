@@ -171,6 +171,21 @@ def test_wrong_arguments_on_board(argument, words):
     assert words in sim_arguments.complaint([argument], ONBOARD)
 
 
+def test_the_file_of_faults_is_a_list_of_faults(tmp_path):
+    file = tmp_path / "faults.yaml"
+    for text, words in (
+        ("- {kind: lost_reply, servo: 3, start: 1.0, stop: 2.0}\n", ""),
+        ("[]\n", ""),
+        ("- {kind: lost_replies}\n", "lost_replies"),
+        ("kind: lost_reply\n", f"{file} is not a list"),
+    ):
+        file.write_text(text, encoding="utf-8")
+        found = sim_arguments.sim_complaint(["emulated:=true", f"faults:={file}"], "onboard")
+        assert words in found and bool(words) == bool(found), found
+    assert "cannot be read" in sim_arguments.sim_complaint([f"faults:={file}.yaml"], "onboard")
+    assert sim_arguments.sim_complaint(["faults:="], "onboard") == ""
+
+
 def test_right_arguments_on_board():
     arguments = ["variant:=full", "direction:=gpio", "gpio:=/dev/gpiochip0:149", "baud:=1000000", "emulated:=true"]
     assert sim_arguments.complaint(arguments, ONBOARD) == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any, List, Mapping, Optional
+from typing import Any, List, Mapping, Optional, Tuple
 
 from ax_emulator import Fault, load_faults
 from ax_emulator.errors import EmulationError
@@ -65,8 +65,8 @@ class EmulatedRobotParams(Settings, error=DefinitionError):
             If a value is refused further down, or the fault file cannot be read.
         """
         try:
-            faults = tuple(load_faults(Path(self.faults))) if self.faults else ()
-        except EmulationError as error:
+            faults = faults_of_file(self.faults) if self.faults else ()
+        except DefinitionError as error:
             raise DefinitionError(f"~faults: {error}") from error
         robot = EmulatedRobotConfig(
             variant=self.variant or EmulatedRobotConfig.variant,
@@ -77,6 +77,20 @@ class EmulatedRobotParams(Settings, error=DefinitionError):
             pose=self.pose,
         )
         return ServerSettings(robot, self.port, faults, body, self.precise)
+
+
+def faults_of_file(path: str) -> Tuple[Fault, ...]:
+    """Return the faults of a file; scripts/onboard checks its argument so.
+
+    Raises
+    ------
+    DefinitionError
+        If it cannot be read, or has no list of faults.
+    """
+    try:
+        return tuple(load_faults(Path(path)))
+    except EmulationError as error:
+        raise DefinitionError(str(error)) from error
 
 
 def faults_of(value: Any) -> List[Fault]:
