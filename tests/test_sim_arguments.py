@@ -128,6 +128,13 @@ def test_what_a_snakes_node_would_refuse_for_ever_is_refused_before_it_starts(tm
         assert words in found and bool(words) == bool(found)
 
 
+@pytest.mark.parametrize("robot", sim_arguments.robots("onboard"))
+@pytest.mark.parametrize("name", ["servo_map", "driver_config", "faults"])
+def test_a_file_of_servos_or_faults_that_is_not_there_starts_no_robot(robot, name):
+    found = sim_arguments.sim_complaint([f"robot:={robot}", f"{name}:=/nowhere.yaml"], "onboard")
+    assert "/nowhere.yaml cannot be read" in found
+
+
 @pytest.mark.parametrize("launch", [*map(sim_arguments.launch_of, sim_arguments.robots()), ONBOARD])
 def test_only_arguments_that_exist_have_rules(launch):
     table, names = sim_arguments.rules(launch), set(sim_arguments.known_names(launch))
