@@ -49,7 +49,8 @@ def test_right_arguments(arguments):
         ("demo:=missoin", "choose one of true, false, mission"),
         ("rtf:=-1", "from 0 to 1000"),
         ("rtf:=nan", "from 0 to 1000"),
-        ("friction:=abc", "from 0 to 10"),
+        ("friction:=abc", "from 0 to 5"),
+        ("friction:=7", "from 0 to 5"),
         ("seed:=1.5", "whole"),
         ("imu_latency:=10", "from 0 to 0.1"),
         ("walker", "NAME:=VALUE"),
@@ -191,6 +192,16 @@ def test_the_file_of_faults_is_a_list_of_faults(tmp_path):
         assert words in found and bool(words) == bool(found), found
     assert "cannot be read" in sim_arguments.sim_complaint([f"faults:={file}.yaml"], "onboard")
     assert sim_arguments.sim_complaint(["faults:="], "onboard") == ""
+
+
+def test_frictions_are_those_that_the_simulator_takes():
+    from shellbot_chain.emulated_robot_params import EmulatedRobotParams
+    from shellbot_simulator.node.node_parameters import NodeParameters
+
+    for node, what in ((NodeParameters, "sim"), (EmulatedRobotParams, "onboard")):
+        for robot in sim_arguments.robots(what):
+            rule = sim_arguments.rules(sim_arguments.launch_of(robot, what)).get("friction", {"high": 1.0})
+            assert node.from_mapping({"friction": rule["high"]}, "~").friction == rule["high"]
 
 
 def test_right_arguments_on_board():
