@@ -153,13 +153,14 @@ def _wrong_value(name: str, value: str, rule: Any) -> str:
         return _refusal(rule["check"], value) if value else ""
     if "path" in rule:
         return ""
-    try:
-        number = float(value)
+    try:  # as roslaunch reads it, which makes 1e6 a text, and its node refuses that
+        number = math.nan if "_" in value else float(value) if "." in value else int(value)
     except ValueError:
         number = math.nan
     if rule["low"] <= number <= rule["high"] and not (rule.get("whole") and number % 1.0):
         return ""
-    return f"{name}:={value}: give a number from {rule['low']} to {rule['high']} ({rule['hint']})"
+    digits = " in digits alone" if "e" in value.lower() else ""
+    return f"{name}:={value}: give a number{digits} from {rule['low']} to {rule['high']} ({rule['hint']})"
 
 
 def complaint(arguments: Sequence[str], launch: Path) -> str:
