@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -61,6 +63,15 @@ def test_the_ground_reaches_gazebo(with_gazebo):
     assert len(shapes) == 3 and {shape.findtext(".//mu") for shape in shapes} == {"0.65"}
 
 
+def loaded(file, *arguments):
+    from roslaunch.config import ROSLaunchConfig
+    from roslaunch.xmlloader import XmlLoader
+
+    config = ROSLaunchConfig()
+    XmlLoader(resolve_anon=False).load(str(file), config, argv=list(arguments), verbose=False)
+    return config
+
+
 def node(file, name):
     (found,) = [n for n in ElementTree.parse(str(file)).getroot().iter("node") if n.get("name") == name]
     return found
@@ -73,12 +84,26 @@ def test_a_launch_starts_with_the_gains_of_the_controllers():
 
 def test_a_launch_forgets_what_the_nodes_of_the_last_one_left():
     """A roscore that goes on has pages, arguments that are empty by default, and the last place still."""
-    from roslaunch.config import ROSLaunchConfig
-    from roslaunch.xmlloader import XmlLoader
+    cleared = set(loaded(LAUNCH / "chain.launch").clear_params)
+    assert {"/kinematics/", "/action_manager/", "/odometry/", "/gains/"} <= cleared
 
-    config = ROSLaunchConfig()
-    XmlLoader(resolve_anon=False).load(str(LAUNCH / "chain.launch"), config, argv=[], verbose=False)
-    assert {"/kinematics/", "/action_manager/", "/odometry/", "/gains/"} <= set(config.clear_params)
+
+def test_files_of_a_folder_with_a_blank_in_its_name_are_found(tmp_path):
+    source, folder = LAUNCH.parents[1], tmp_path / "my robot"
+    folder.mkdir()
+    shutil.copy(source / "shellbot_description" / "config" / "shellbot.yaml", folder)
+    config = loaded(
+        source / "shellbot_description" / "launch" / "description.launch", f"variables:={folder}/shellbot.yaml"
+    )
+    assert {"/robot_description", "/robot_profile"} <= set(config.params)
+    files = [f"{name}:={folder}/{name}.yaml" for name in ("keymap", "config", "mapping")]
+    nodes = loaded(
+        source / "shellbot_teleop" / "launch" / "teleop.launch", *files, "terminal:=true", "web:=true", "joystick:=true"
+    ).nodes
+    assert len(nodes) == 4
+    for each in nodes:
+        words = shlex.split(each.args)
+        assert f"{folder}/config.yaml" in words and {f"{folder}/keymap.yaml", f"{folder}/mapping.yaml"} & set(words)
 
 
 @pytest.mark.parametrize("robot, servers", [("shellbot", "gains,action_manager"), ("arm", "gains,arm_motion")])
