@@ -108,6 +108,12 @@ def test_a_second_emulated_robot_has_servos_of_its_own(arguments, uri, port):
     assert f"port: {port}, made by the emulated chain" in done.stderr
 
 
+def test_a_port_is_that_of_the_callers_folder():
+    """The nodes run in another one, where the driver would wait for the port for ever."""
+    assert f"port: {Path.cwd()}/no_port is not there" in run("--check", "port:=no_port").stderr
+    assert f"port: {Path.cwd()}/my_bus, made by" in run("--check", "--emulated", "port:=my_bus").stderr
+
+
 @pytest.mark.parametrize("value", ["yes", "TRUE", ""])
 def test_what_is_neither_true_nor_false_starts_no_real_servos(value):
     done = run("--check", f"emulated:={value}")
