@@ -212,6 +212,17 @@ def test_right_arguments_on_board():
     assert sim_arguments.complaint(arguments, ONBOARD) == ""
 
 
+@pytest.mark.parametrize(
+    "argument, words", [("rvz:=true", "do you mean rviz?"), ("teleop:=foo", "choose one of window, none"), ("", "")]
+)
+def test_arguments_of_the_operator_are_checked(argument, words):
+    script = ROOT / "scripts" / "lib" / "sim_arguments.py"
+    command = [sys.executable, str(script), "--launch", "operator", *filter(None, [argument])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert words in done.stderr and done.returncode == bool(words)
+    assert "--launch operator" in (ROOT / "scripts" / "onboard").read_text(encoding="utf-8")
+
+
 def test_choices_on_board_match_the_driver():
     from ax_bus import DIRECTIONS
 

@@ -33,7 +33,7 @@ GAZEBO_PACKAGES = (
 
 
 def launch_of(robot: str = DEFAULT_ROBOT, what: str = "sim") -> Path:
-    """Return the launch file that starts a robot in a simulator (sim) or on its servos (onboard), where it has one."""
+    """Return the launch file of a robot in a simulator (sim), on its servos (onboard) or of its operator, if any."""
     return SOURCE / f"{robot}_bringup" / "launch" / f"{what}.launch"
 
 
@@ -168,7 +168,7 @@ def complaint(arguments: Sequence[str], launch: Path) -> str:
     given = {name: value for name, sign, value in (argument.partition(":=") for argument in arguments) if sign}
     names, table = known_names(launch), rules(launch, given)
     pairs, together = table.pop("not_together", []), table.pop("together", "")
-    script = f"scripts/{launch.stem}"
+    script = "scripts/onboard" if launch.stem == "operator" else f"scripts/{launch.stem}"
     option = False
     for argument in arguments:
         name, assigned, value = argument.partition(":=")
@@ -205,7 +205,7 @@ def complaint(arguments: Sequence[str], launch: Path) -> str:
 
 
 def sim_complaint(arguments: Sequence[str], what: str = "sim") -> str:
-    """Return what is wrong with the arguments of scripts/sim or scripts/onboard, the robot's name among them."""
+    """Return what is wrong with the arguments of a script that starts a launch file, the robot's name among them."""
     robot, others = take_robot(arguments)
     if robot not in robots(what):
         return f"{ROBOT}{robot}: choose one of {', '.join(robots(what))}"
@@ -239,9 +239,8 @@ def _is_installed(package: str) -> bool:
 def main() -> int:
     """Complain on stderr; returns the exit status: 1 if there is something to complain about."""
     arguments = sys.argv[1:]
-    on_board = arguments[:2] == ["--launch", "onboard"]
-    if on_board:
-        words = sim_complaint(arguments[2:], "onboard")
+    if arguments[:1] == ["--launch"]:
+        words = sim_complaint(arguments[2:], arguments[1])
     else:
         words = sim_complaint(arguments) or missing_for_gazebo(arguments, _is_installed)
     if words:
