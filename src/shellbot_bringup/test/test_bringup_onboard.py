@@ -224,6 +224,16 @@ def test_a_dry_run_shows_all_and_writes_nothing():
     assert "@" not in re.sub(r"@dialout|between @ signs", "", done.stdout), "a place holder is left"
 
 
+def test_a_folder_whose_name_systemd_would_expand_is_refused(tmp_path):
+    """%h is the home folder in a unit file."""
+    clone = tmp_path / "50%hours"
+    for part in ("scripts", "src/shellbot_bringup/deploy"):
+        shutil.copytree(ROOT / part, clone / part)
+    command = [str(clone / "scripts" / "onboard"), "install", "--dry-run"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "a unit file cannot take" in done.stderr
+
+
 def test_another_root_gets_the_files_and_keeps_its_settings(tmp_path):
     settings = tmp_path / "etc/default/shellbot-onboard"
     settings.parent.mkdir(parents=True)
