@@ -82,12 +82,6 @@ def test_a_launch_starts_with_the_gains_of_the_controllers():
     assert node(LAUNCH / "chain.launch", "gains").get("clear_params") == "true"
 
 
-def test_a_launch_forgets_what_the_nodes_of_the_last_one_left():
-    """A roscore that goes on has pages, arguments that are empty by default, and the last place still."""
-    cleared = set(loaded(LAUNCH / "chain.launch").clear_params)
-    assert {"/kinematics/", "/action_manager/", "/odometry/", "/gains/"} <= cleared
-
-
 def test_files_of_a_folder_with_a_blank_in_its_name_are_found(tmp_path):
     source, folder = LAUNCH.parents[1], tmp_path / "my robot"
     folder.mkdir()
