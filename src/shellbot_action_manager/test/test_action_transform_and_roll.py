@@ -90,7 +90,7 @@ def test_from_the_ball_it_rolls_at_once_and_slower_if_told_so():
         go(TransformAndRoll((4.2, -0.1), speed), robot)
         assert robot.requested == ["hexapod"]
         times.append(robot.t)
-    assert times[1] > times[0] + 3.0
+    assert times[1] > times[0] + 2.0
 
 
 class Rocker(Robot):
