@@ -17,7 +17,7 @@ _BEHIND, _BEHIND_TIME = 0.2, 0.6  # rad and s: ... and that was farther behind f
 class JointWatch:
     """Watches all joints of a ball that is commanded to roll.
 
-    An error alone tells little: gores that the ground holds as a ball starts are 1 rad behind for up to 1.5 s.
+    An error alone tells little: gores that the ground holds as a ball starts are 0.8 to 1.2 rad behind for up to 1.5 s.
     """
 
     def __init__(self) -> None:
