@@ -50,6 +50,15 @@ class Ideal:
         return output
 
 
+def goes_straight_lying_at(roll_deg):
+    """Return a robot that lies on its side and is to go straight."""
+    ideal = Ideal()
+    ideal.run(0.1)
+    ideal.roll = math.radians(roll_deg)
+    ideal.engine.request_gait("straight")
+    return ideal
+
+
 def test_no_change_of_gait_turns_a_joint_faster_than_its_servo_can():
     names = [name for name, row in load_rows().items() if row.source]
     for first, second in itertools.permutations(names, 2):
@@ -89,10 +98,7 @@ def test_on_its_side_it_rolls_upright_first():
 
 
 def test_where_it_cannot_right_itself_the_gait_is_turned_to_the_face_that_is_down():
-    ideal = Ideal()
-    ideal.run(0.1)
-    ideal.roll = math.radians(88.0)
-    ideal.engine.request_gait("straight")
+    ideal = goes_straight_lying_at(88.0)
     assert ideal.run(40.0, lambda output: output.gait == "righting").gait == "righting"
     for _ in range(ideal.engine.config.righting_attempts):
         ideal.roll = 0.0  # it seems to get up, and falls back
@@ -106,10 +112,7 @@ def test_where_it_cannot_right_itself_the_gait_is_turned_to_the_face_that_is_dow
 
 @pytest.mark.parametrize("stop", ["", "straighten", "a module without torque"])
 def test_a_stop_counts_while_it_rolls_upright(stop):
-    ideal = Ideal()
-    ideal.run(0.1)
-    ideal.roll = math.radians(90.0)
-    ideal.engine.request_gait("straight")
+    ideal = goes_straight_lying_at(90.0)
     assert ideal.run(2.0).gait == "righting"
     if stop == "":
         assert ideal.engine.request_gait("")[0]
@@ -144,10 +147,7 @@ def test_rolling_upright_keeps_the_limits_of_the_servos(modules, angle, speed):
 
 
 def test_an_attempt_to_roll_upright_that_leads_nowhere_ends():
-    ideal = Ideal()
-    ideal.run(0.1)
-    ideal.roll = math.radians(90.0)
-    ideal.engine.request_gait("straight")
+    ideal = goes_straight_lying_at(90.0)
     assert ideal.run(60.0, lambda output: output.gait == "straight").gait == "straight"
     assert ideal.run(2.0).gait == "straight"
 

@@ -22,6 +22,7 @@ from shellbot_action_manager.body.reference_builder import ReferenceBuilder
 from shellbot_action_manager.config import ActionManagerConfig, load_config
 from shellbot_action_manager.errors import ActionError
 from shellbot_action_manager.estimation.contact_models import build_contact_models
+from shellbot_action_manager.estimation.memory import counts_at
 from shellbot_action_manager.estimation.payload import PayloadEstimator
 from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_action_manager.gait.twist_command import fresh_twist
@@ -38,7 +39,6 @@ from shellbot_common.rotations import is_attitude, rpy_from_quaternion, wrap_ang
 
 _ANSWER_HOLDS = 5.0  # s that the answer to a request stays the sentence of the mode topic
 _FAILED_AFTER = 0.2  # s: a shorter failure, such as a tilt, is a push or a bad reading
-_REMEMBERED = 60.0  # s for which it counts how another core saw odom, as long as its place does
 _SAME_POSTURE = 0.2  # rad: nearer than this the last command goes on after a stop, farther away the measured joints do
 
 
@@ -114,9 +114,9 @@ class ActionManagerCore:
         memory : sequence of float
             `memory` of the other core.
         t : float
-            Present time, s; a memory that is older than a minute, or ahead of it, does not count.
+            Present time, s.
         """
-        if len(memory) == 2 and np.isfinite(memory).all() and 0.0 <= t - memory[0] <= _REMEMBERED:
+        if counts_at(t, memory, 2):
             self._odom_yaw = memory[1]
 
     @property

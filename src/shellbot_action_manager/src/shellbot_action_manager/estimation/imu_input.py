@@ -10,11 +10,11 @@ from typing import Deque, List, Optional, Sequence, Tuple
 import numpy as np
 
 from shellbot_action_manager.estimation.attitude import AttitudeConfig, AttitudeFilter, ImuReading, known
+from shellbot_action_manager.estimation.memory import counts_at
 from shellbot_common import Stamp, classify_stamp
 from shellbot_common.rotations import is_attitude
 
 IMU_TIMEOUT = 0.2  # s: an older attitude is not used
-_REMEMBERED = 60.0  # s for which an attitude counts that another input knew, as for the place of odometry
 _READINGS = 400  # as many as the queues of the messages that come with them hold, twice
 _SAME = 1e-9  # s: two stamps that differ by less are of one tick
 
@@ -35,11 +35,11 @@ class ImuInput:
     def __init__(self, config: AttitudeConfig, memory: Sequence[float] = ()) -> None:
         self._filter, self._latency = AttitudeFilter(config), config.latency
         self.reset()
-        self._memory = np.array(memory, dtype=np.float64)
+        self._memory = memory
 
     def reset(self) -> None:
         """Forget everything."""
-        self._memory = np.zeros(0)
+        self._memory = ()
         self._filter.reset()
         self._time = -math.inf
         self._in_step = False  # the last tick found a measurement of its own time
@@ -74,8 +74,9 @@ class ImuInput:
             self.reset()
         if kind in (Stamp.REPEATED, Stamp.LATE):
             return
-        if kind is Stamp.FIRST and self._memory.shape == (5,) and 0.0 <= t - self._memory[0] <= _REMEMBERED:
-            self._filter.reset(self._memory[1:] if is_attitude(self._memory[1:]) else None)
+        if kind is Stamp.FIRST and counts_at(t, self._memory, 5):
+            before = np.array(self._memory[1:], dtype=np.float64)
+            self._filter.reset(before if is_attitude(before) else None)
         if orientation is None:
             if not np.isfinite(angular_velocity).all():
                 return  # as if it had not come: the attitude before holds until it is too old

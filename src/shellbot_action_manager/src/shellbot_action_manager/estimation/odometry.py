@@ -12,6 +12,7 @@ import numpy as np
 from shellbot_action_manager.config import ActionManagerConfig, OdometryConfig
 from shellbot_action_manager.errors import UnknownModelError
 from shellbot_action_manager.estimation.attitude import ImuReading
+from shellbot_action_manager.estimation.memory import counts_at
 from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Attitude, Displacement
 from shellbot_action_manager.interface import ContactEstimate
 from shellbot_common import Stamp, classify_stamp
@@ -29,7 +30,6 @@ _LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 # s without the IMU, or with its messages late, as on a busy machine, after which its heading goes on from the one
 # before, so that what the robot turned meanwhile is measured in the end; after a longer time it may have begun anew
 _GAP = 1.0
-_REMEMBERED = 60.0  # s for which a place counts that another core knew: on a busy machine a restart takes more than ten
 _LEAST_SPEED = 0.05  # m/s that a robot may have moved at meanwhile, if it did not move faster before
 
 
@@ -93,9 +93,9 @@ class OdometryCore:
         memory : sequence of float
             `memory` of the other core.
         t : float
-            Present time, s; a memory that is older than a minute, or ahead of it, does not count.
+            Present time, s; how old the memory may be says `counts_at`.
         """
-        if not 6 <= len(memory) <= 7 or not np.isfinite(memory).all() or not 0.0 <= t - memory[0] <= _REMEMBERED:
+        if not counts_at(t, memory, 6, 7):
             return False
         before, x, y, yaw, variance, speed = memory[:6]
         variance += (max(speed, _LEAST_SPEED) * (t - before)) ** 2

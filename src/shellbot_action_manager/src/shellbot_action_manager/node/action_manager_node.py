@@ -30,6 +30,7 @@ from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_action_manager.node import action_manager_conversions as conversions
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
 from shellbot_action_manager.node.imu_node import ImuListener, with_imu_latency
+from shellbot_action_manager.node.memory_node import NodeMemory
 from shellbot_action_manager.node.perform_action_node import PerformActionServer
 from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.init_node import init_node
@@ -41,7 +42,6 @@ from shellbot_msgs.msg import Contacts, Footsteps, LimbReferences, ServoStates, 
 from shellbot_msgs.msg import Mode as ModeMsg
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 
-_MEMORY = "~memory"  # parameter
 SILENCE = 10  # s of wall clock without joint_states before it is reported: a driver's start takes some
 ODOMETRY_AGE = 0.5  # s: an older odometry says nothing, but to the first tick that finds the robot
 ODOMETRY_WAIT = 0.5  # s of wall clock, at the start, for the latched odometry
@@ -53,7 +53,7 @@ class ActionManagerNode:
     """Runs the core at each joint_states; there is no timer that could delay a tick."""
 
     def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
-        self._core, self._remembered = ActionManagerCore(config, geometry), rospy.get_param(_MEMORY, [])
+        self._core, self._memory = ActionManagerCore(config, geometry), NodeMemory("~memory")
         self._measured = conversions.MeasuredJoints(geometry.joint_names)
         self._lock = threading.RLock()
         self._log = NodeLog("action_manager")
@@ -105,9 +105,8 @@ class ActionManagerNode:
                 durations, self._durations = self._durations, [0.0]
                 status, stamp, payload = self._published, self._time, self._core.payload.latest
                 memory = self._core.memory
-            if ticks:  # outlives this process; the next one goes on from it
-                with suppress(OSError):  # a master that is away takes it again when it is back
-                    rospy.set_param(_MEMORY, memory)
+            if ticks:
+                self._memory.store(memory)
                 self._imu.remember()
             silent = 0 if ticks or status is not None else silent + 1
             if silent == SILENCE:  # at every start the robot takes a moment longer than this node
@@ -128,7 +127,7 @@ class ActionManagerNode:
                 rospy.logwarn("action_manager: the clock went back, the simulation was reset; starting anew")
                 self._commands = OperatorCommands(gait=self._commands.gait, lost_legs=self._commands.lost_legs)
             if kind is Stamp.FIRST:
-                self._core.resume(self._remembered, t)
+                self._core.resume(self._memory.before, t)
             feedback = self._feedback(message, t)
             self._time = t
             output = self._core.step(t, self._commands, feedback)

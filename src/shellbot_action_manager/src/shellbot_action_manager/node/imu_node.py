@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from dataclasses import replace
 
@@ -14,8 +13,8 @@ from shellbot_action_manager.config import ActionManagerConfig
 from shellbot_action_manager.estimation.attitude import AttitudeConfig, ImuReading
 from shellbot_action_manager.estimation.imu_input import ImuInput
 from shellbot_action_manager.node.action_manager_conversions import imu_to_arrays
+from shellbot_action_manager.node.memory_node import NodeMemory
 
-_MEMORY = "~imu_memory"  # parameter
 PATIENCE = 0.1  # s of wall clock, well below that of the simulator's lock-step
 
 
@@ -41,7 +40,8 @@ class ImuListener:
     """
 
     def __init__(self, config: AttitudeConfig) -> None:
-        self._input = ImuInput(config, rospy.get_param(_MEMORY, []))
+        self._memory = NodeMemory("~imu_memory")
+        self._input = ImuInput(config, self._memory.before)
         self._arrived = threading.Condition()
         self._subscriber = rospy.Subscriber("imu/data", Imu, self.receive, queue_size=200, tcp_nodelay=True)
 
@@ -52,11 +52,10 @@ class ImuListener:
             self._arrived.notify_all()
 
     def remember(self) -> None:
-        """Keep the heading in a parameter, which outlives this process; the next one goes on with it."""
+        """Store the heading; the process after this one goes on with it."""
         with self._arrived:
             memory = self._input.memory
-        with contextlib.suppress(OSError):  # a master that is away takes it again when it is back
-            rospy.set_param(_MEMORY, memory)
+        self._memory.store(memory)
 
     def read(self, t: float) -> ImuReading:
         """Return what `ImuInput.read` says at time t (s), after at most `PATIENCE` for what is on its way."""

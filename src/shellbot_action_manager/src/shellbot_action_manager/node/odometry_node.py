@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import sys
 import threading
@@ -20,6 +19,7 @@ from shellbot_action_manager.estimation.odometry import OdometryCore
 from shellbot_action_manager.node import odometry_conversions as conversions
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
 from shellbot_action_manager.node.imu_node import ImuListener, with_imu_latency
+from shellbot_action_manager.node.memory_node import NodeMemory
 from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.init_node import init_node
 from shellbot_common.log_node import NodeLog
@@ -27,7 +27,6 @@ from shellbot_common.publisher_node import Publisher
 from shellbot_common.transforms_node import TransformBroadcaster
 from shellbot_msgs.msg import Contacts
 
-_MEMORY = "~memory"  # parameter
 BLIND_TICKS = 100  # ticks without an attitude before it is reported
 
 
@@ -35,7 +34,7 @@ class OdometryNode:
     """Runs the core at each foot_contacts, which carry the measured contacts and the stamp of joint_states."""
 
     def __init__(self, config: ActionManagerConfig) -> None:
-        self._core, self._remembered = OdometryCore(config), rospy.get_param(_MEMORY, [])
+        self._core, self._memory = OdometryCore(config), NodeMemory("~memory")
         self._lock = threading.Lock()
         self._imu = ImuListener(config.attitude)
         self._blind = 0
@@ -55,9 +54,8 @@ class OdometryNode:
             with self._lock:
                 ticks, longest, stamp, memory = self._ticks, self._longest, self._time, self._core.memory
                 self._ticks, self._longest = 0, 0.0
-            if ticks:  # outlives this process; the next one goes on from it
-                with contextlib.suppress(OSError):  # a master that is away takes it again when it is back
-                    rospy.set_param(_MEMORY, memory)
+            if ticks:
+                self._memory.store(memory)
                 self._imu.remember()
             self._diagnostics.publish(diagnostics_message(rospy.get_name(), stamp, ticks, longest, None))
 
@@ -76,7 +74,7 @@ class OdometryNode:
             if kind is Stamp.RESET:
                 rospy.logwarn("odometry: the clock went back, the simulation was reset; starting at the origin")
                 self._core.reset()
-            if kind is Stamp.FIRST and self._remembered and self._core.resume(self._remembered, t):
+            if kind is Stamp.FIRST and self._core.resume(self._memory.before, t):
                 rospy.logwarn("odometry: restarted; going on from the last place, as if the robot had not moved since")
             self._time = t
             imu = self._imu.read(t)
